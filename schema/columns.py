@@ -1,0 +1,30 @@
+"""How a column is declared: one Arrow field with its unit, its meaning and what it joins to."""
+
+import pyarrow as pa
+
+NAME = pa.dictionary(pa.int8(), pa.string())
+"""Type of a column that holds one of a few fixed words."""
+
+
+def column(
+    name: str, kind: pa.DataType, unit: str, description: str, joins: str | None = None, nullable: bool = False
+) -> pa.Field:
+    """Declare one column of a table.
+
+    Args:
+        name: Column name; ``*_ns`` for integer nanoseconds, ``num_*`` for counts.
+        kind: Arrow type.
+        unit: Unit of a value (``ns``, ``tokens``, ``rows``, ...); ``""`` for names and identifiers.
+        description: What a value means, in one sentence.
+        joins: ``table.column`` that this column refers to.
+        nullable: Whether the value may be undefined; an undefined value is NULL, never 0.
+    """
+    metadata = {"unit": unit, "description": description}
+    if joins:
+        metadata["joins"] = joins
+    return pa.field(name, kind, nullable=nullable, metadata=metadata)
+
+
+def table(name: str, description: str, columns: list[pa.Field]) -> pa.Schema:
+    """Declare one table: its name, what one row of it is, and its columns."""
+    return pa.schema(columns, metadata={"table": name, "description": description})

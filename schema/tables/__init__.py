@@ -1,0 +1,22 @@
+"""Every table of a run, each declared once."""
+
+import pyarrow as pa
+
+from radixflow.schema.tables.events import EVENTS
+from radixflow.schema.tables.offers import OFFERS
+from radixflow.schema.tables.requests import REQUESTS
+from radixflow.schema.tables.rounds import ROUNDS
+from radixflow.schema.tables.rows import ROWS
+from radixflow.schema.tables.spans import SPANS
+from radixflow.schema.tables.visits import VISITS
+
+ALL_TABLES: dict[str, pa.Schema] = {
+    "offers": OFFERS,
+    "requests": REQUESTS,
+    "rounds": ROUNDS,
+    "rows": ROWS,
+    "visits": VISITS,
+    "events": EVENTS,
+    "spans": SPANS,
+}
+"""Table name to its schema; the name is also the folder of its Parquet segments."""
