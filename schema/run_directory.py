@@ -1,0 +1,165 @@
+"""A run on the disk: where its parts are, whether it is complete, how a new one is made, how runs are found."""
+
+import errno
+import json
+import os
+import shutil
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from radixflow.schema.atomic_files import TEMPORARY_PREFIX
+from radixflow.schema.errors import ExitCode, RadixflowError
+from radixflow.schema.manifest import (
+    FORMAT_VERSION,
+    MANIFEST_NAME,
+    RUN_FORMAT,
+    Manifest,
+    is_run,
+    read_manifest,
+    write_manifest,
+)
+
+__all__ = ["FORMAT_VERSION", "RUN_FORMAT", "STALE_SECONDS", "RunDirectory", "create_run", "find_runs"]
+
+WRITERS_FOLDER = "writers"
+STALE_SECONDS = 10.0
+"""A recording whose writers have been silent for longer than this has been killed."""
+MAXIMUM_DEPTH = 4
+"""How many folders below its root :func:`find_runs` looks."""
+
+
+class RunDirectory:
+    """One run directory.
+
+    Args:
+        path: The folder that holds ``manifest.json``; nothing is read before it is asked for.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    def __repr__(self) -> str:
+        return f"RunDirectory({str(self.path)!r})"
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The manifest as it was when first asked for.
+
+        Raises:
+            RadixflowError: The manifest is missing, broken or of another format version.
+        """
+        return read_manifest(self.path)
+
+    @property
+    def state(self) -> str:
+        """``complete``, ``recording`` or ``incomplete``, from the files as they are now.
+
+        A run is complete when its manifest says so and every writer is closed; it is recording while its writers
+        still report; else it is incomplete.
+        """
+        state = read_manifest(self.path).state
+        writers = self.writers()
+        if state == "complete":
+            return "complete" if all(writer.get("closed") for writer in writers.values()) else "incomplete"
+        if state == "recording" and time.time() - self._last_sign_of_life() < STALE_SECONDS:
+            return "recording"
+        return "incomplete"
+
+    def segments(self, table: str) -> list[Path]:
+        """Return the complete segments of a table, by name; files that are still being written are not among them."""
+        found = (self.path / table).glob("*.parquet")
+        return sorted(path for path in found if not path.name.startswith("."))
+
+    def writers(self) -> dict[str, dict[str, Any]]:
+        """Return what each writer process says of itself, by writer name.
+
+        A file that cannot be read gives a writer with one entry in ``faults`` and nothing else.
+        """
+        return {path.stem: _read_writer(path) for path in self._writer_files()}
+
+    def unfinished_files(self) -> list[Path]:
+        """Return files under a temporary name: what a writer was writing when it was killed."""
+        return sorted(self.path.glob(f"*/{TEMPORARY_PREFIX}*"))
+
+    def _writer_files(self) -> list[Path]:
+        found = (self.path / WRITERS_FOLDER).glob("*.json")
+        return sorted(path for path in found if not path.name.startswith("."))
+
+    def _last_sign_of_life(self) -> float:
+        times = [0.0]
+        for path in [self.path / MANIFEST_NAME, *self._writer_files()]:
+            try:
+                times.append(path.stat().st_mtime)
+            except OSError:  # replaced or removed since it was listed
+                continue
+        return max(times)
+
+
+def create_run(path: Path | str, manifest: Manifest, force: bool = False) -> RunDirectory:
+    """Make the folder of a new run and write its manifest.
+
+    Args:
+        path: Folder of the run; parents are made.
+        manifest: First manifest of the run.
+        force: Replace a run that is already there. A folder that is no run is never removed.
+
+    Raises:
+        RadixflowError: A run or another non-empty folder is in the way, or the place cannot be written
+            (exit code OUTPUT).
+    """
+    path = Path(path)
+    try:
+        _make_room(path, force)
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "a file is in the way" if error.errno in (errno.EEXIST, errno.ENOTDIR) else error.strerror or error
+        raise RadixflowError(f"Cannot create the run {path}: {reason}.", ExitCode.OUTPUT) from error
+    write_manifest(path, manifest)
+    return RunDirectory(path)
+
+
+def find_runs(root: Path | str) -> list[RunDirectory]:
+    """Find the runs in a folder and up to four levels below it, sorted by path.
+
+    Runs of another format version are among them: opening them says what is wrong.
+
+    Raises:
+        RadixflowError: The folder does not exist or cannot be read.
+    """
+    root = Path(root)
+    if not root.is_dir():
+        raise RadixflowError(f"There is no folder {root}.")
+    found: list[RunDirectory] = []
+    for folder, names, _ in os.walk(root, followlinks=False):
+        if is_run(folder):
+            found.append(RunDirectory(folder))
+            names.clear()  # runs do not nest
+        if len(Path(folder).relative_to(root).parts) >= MAXIMUM_DEPTH:
+            names.clear()
+        names[:] = [name for name in names if not name.startswith(".")]
+    return sorted(found, key=lambda run: run.path)
+
+
+def _make_room(path: Path, force: bool) -> None:
+    if not path.is_dir() or not any(path.iterdir()):
+        return
+    if not is_run(path):
+        raise RadixflowError(f"{path} exists and is not a run; it is left alone.", ExitCode.OUTPUT)
+    if not force:
+        raise RadixflowError(f"A run exists already in {path}; --force replaces it.", ExitCode.OUTPUT)
+    # Renamed first: a removal that is interrupted leaves no half of a run under the old name.
+    doomed = path.with_name(f".removed-{os.getpid()}-{path.name}")
+    path.rename(doomed)
+    shutil.rmtree(doomed)
+
+
+def _read_writer(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return {"faults": [f"{WRITERS_FOLDER}/{path.name} cannot be read: {error}."]}
+    if not isinstance(content, dict):
+        return {"faults": [f"{WRITERS_FOLDER}/{path.name} is not a JSON object."]}
+    return content

@@ -1,0 +1,108 @@
+"""Segments: rows encoded by a declared schema, written to one Parquet file, and recognised when they come back."""
+
+import time
+from collections.abc import Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from radixflow.schema.atomic_files import write_atomically
+
+Row = tuple[Any, ...]
+"""The values of one row, in the order of the declared columns."""
+
+_CHUNK_ROWS = 1_000
+"""Rows encoded in one go: short, because the interpreter lock is held while Arrow reads Python values."""
+
+
+def encode_rows(rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Table, list[str]]:
+    """Encode rows strictly by a declared schema.
+
+    Args:
+        rows: Tuples in column order.
+        schema: The declared schema: types must fit without loss, and only nullable columns may be None.
+
+    Returns:
+        The table, and one sentence for each row that does not fit; those rows are left out, the others kept.
+    """
+    batches: list[pa.RecordBatch] = []
+    misfits: list[str] = []
+    for start in range(0, len(rows), _CHUNK_ROWS):
+        chunk = rows[start : start + _CHUNK_ROWS]
+        try:
+            batches.append(_encode_chunk(chunk, schema))
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
+            for row in chunk:
+                try:
+                    batches.append(_encode_chunk([row], schema))
+                except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+                    misfits.append(f"a row does not fit: {error}")
+    table = pa.Table.from_batches(batches, schema=schema)
+    return table.unify_dictionaries().combine_chunks(), misfits
+
+
+def warm_up() -> None:
+    """Let Arrow import what it imports on first use (pandas, where installed): at the start, not amid a recording."""
+    pa.array([0])
+
+
+def write_segment(path: Path, table: pa.Table) -> None:
+    """Write one segment (zstd), synced, then renamed to ``path``.
+
+    Raises:
+        OSError: The folder is gone, full or not writable.
+    """
+    write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+
+
+def segment_fault(path: Path, schema: pa.Schema) -> str | None:
+    """Say in a sentence why a file is not a segment of the table with this schema; None when it is one."""
+    try:
+        found = pq.read_schema(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        return f"is not a readable Parquet file, it may be cut short ({_first_line(error)})."
+    if found.equals(schema, check_metadata=False):
+        return None
+    return _schema_difference(found, schema)
+
+
+def _encode_chunk(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:
+    arrays = []
+    for field, values in zip(schema, zip(*rows, strict=True), strict=True):
+        if pa.types.is_integer(field.type):
+            _require_integers(field.name, values)  # Arrow cuts 1.5 to 1 without a word
+        array = pa.array(values, type=field.type)
+        if array.null_count and not field.nullable:
+            raise ValueError(f"column {field.name!r} may not be NULL")
+        arrays.append(array)
+        time.sleep(0)  # hand the interpreter lock to the scheduler if it waits for it
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _require_integers(name: str, values: tuple[Any, ...]) -> None:
+    for kind in set(map(type, values)):
+        if not (kind is type(None) or issubclass(kind, Integral)):
+            raise TypeError(f"column {name!r} holds integers, not {kind.__name__}")
+
+
+def _schema_difference(found: pa.Schema, declared: pa.Schema) -> str:
+    missing = [name for name in declared.names if name not in found.names]
+    foreign = [name for name in found.names if name not in declared.names]
+    if missing or foreign:
+        parts = [f"lacks {', '.join(missing)}"] if missing else []
+        parts += [f"has the unknown {', '.join(foreign)}"] if foreign else []
+        return f"has other columns than declared: {' and '.join(parts)}."
+    for field in declared:
+        other = found.field(field.name)
+        if other.type != field.type:
+            return f"has {field.name} as {other.type} instead of {field.type}."
+        if other.nullable != field.nullable:
+            return f"has {field.name} {'nullable' if other.nullable else 'not nullable'}, against its declaration."
+    return "has its columns in another order than declared."
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

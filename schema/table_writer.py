@@ -1,0 +1,253 @@
+"""Rows to segments: a cheap append on the caller's thread; encoding and writing in a thread behind it."""
+
+import atexit
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from radixflow.schema.atomic_files import write_json_atomically
+from radixflow.schema.run_directory import WRITERS_FOLDER
+from radixflow.schema.segment_files import Row, encode_rows, warm_up, write_segment
+from radixflow.schema.tables import ALL_TABLES
+
+FLUSH_SECONDS = 1.0
+"""How long a row may wait in memory: what a killed process loses at most."""
+FLUSH_ROWS = 50_000
+"""Rows of one table that are written without waiting for the second."""
+MAXIMUM_PENDING_ROWS = 500_000
+"""Rows of all tables that may wait in memory; beyond, rows are dropped and counted."""
+
+
+class SegmentWriter:
+    """Writes the rows of one process into a run directory.
+
+    ``append`` never raises for a fault of the disk and never waits for it. The first such fault ends the writing: it is
+    kept in :attr:`faults`, said once on stderr, and rows from then on are counted as dropped. In a forked child the
+    writer is silent; the parent goes on.
+
+    Args:
+        run_path: An existing run directory.
+        writer_name: Name of the process in the run: ``client``, ``engine``, ``worker0``, ...
+        tables: Tables that may be written; by default all declared ones.
+        maximum_pending_rows: Rows of all tables that may wait in memory.
+        flush_seconds: Longest time between two flushes.
+    """
+
+    def __init__(
+        self,
+        run_path: Path | str,
+        writer_name: str,
+        tables: Mapping[str, pa.Schema] | None = None,
+        maximum_pending_rows: int = MAXIMUM_PENDING_ROWS,
+        flush_seconds: float = FLUSH_SECONDS,
+    ) -> None:
+        self.run_path = Path(run_path)
+        self.writer_name = writer_name
+        self.faults: list[str] = []
+        self._tables = dict(ALL_TABLES if tables is None else tables)
+        self._maximum_pending_rows = maximum_pending_rows
+        self._flush_seconds = flush_seconds
+        self._facts: dict[str, Any] = {}
+        self._pending: dict[str, list[Row]] = {table: [] for table in self._tables}
+        self._num_pending = 0
+        self._rows_written = dict.fromkeys(self._tables, 0)
+        self._drops = dict.fromkeys(self._tables, 0)
+        self._tables_with_misfits: set[str] = set()
+        self._sequence = {table: self._next_sequence(table) for table in self._tables}
+        self._accepting = True
+        self._stopped_by_fault = False
+        self._closed = False
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"radixflow-{writer_name}", daemon=True)
+        warm_up()
+        _LIVE_WRITERS.add(self)
+        self._write_status()
+        self._thread.start()
+
+    def append(self, table: str, rows: Row | list[Row]) -> None:
+        """Add one row (a tuple in column order) or a list of rows; cheap, and never waits for the disk.
+
+        Raises:
+            KeyError: The table is not one of the writer's tables.
+        """
+        if type(rows) is tuple:
+            rows = [rows]
+        num_rows = len(rows)
+        with self._lock:
+            pending = self._pending[table]
+            if not self._accepting or self._num_pending + num_rows > self._maximum_pending_rows:
+                self._drops[table] += num_rows
+                return
+            pending.extend(rows)
+            self._num_pending += num_rows
+            is_full = len(pending) >= FLUSH_ROWS
+        if is_full:
+            self._wake.set()
+
+    def describe(self, **facts: Any) -> None:
+        """Add facts (JSON values) to what the writer says of itself in ``writers/<writer>.json``."""
+        with self._lock:
+            self._facts.update(facts)
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """Rows lost so far, by table; only tables that lost any."""
+        return {table: count for table, count in self._drops.items() if count}
+
+    @property
+    def rows_written(self) -> dict[str, int]:
+        """Rows in complete segments so far, by table; only tables that have any."""
+        return {table: count for table, count in self._rows_written.items() if count}
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What the writer says of itself, as in ``writers/<writer>.json``."""
+        with self._lock:
+            return {
+                "writer": self.writer_name,
+                "pid": os.getpid(),
+                **self._facts,
+                "rows_written": self.rows_written,
+                "drops": self.drops,
+                "faults": list(self.faults),
+                "closed": self._closed,
+            }
+
+    def close(self, timeout: float = 30.0) -> bool:
+        """Write what is pending and end; calling it again is harmless.
+
+        Args:
+            timeout: Seconds to wait for the disk.
+
+        Returns:
+            Whether everything pending was written and the writer is closed.
+        """
+        with self._lock:
+            self._accepting = False
+        self._wake.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout)
+        if self._stopped_by_fault:
+            self._write_status()  # with the rows that were dropped since
+        if not self._thread.is_alive():
+            _LIVE_WRITERS.discard(self)
+        return self._closed
+
+    def __enter__(self) -> "SegmentWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        try:
+            while self._accepting:
+                self._wake.wait(self._flush_seconds)
+                self._wake.clear()
+                self._flush()
+                self._write_status()
+            self._flush()
+            self._closed = not self._stopped_by_fault
+            self._write_status(durable=True)
+        except Exception as error:  # whatever it is, the engine must not feel it
+            self._stop(error)
+
+    def _flush(self) -> None:
+        for table in self._tables:
+            with self._lock:
+                rows, self._pending[table] = self._pending[table], []
+            if rows:
+                self._write_rows(table, rows)
+
+    def _write_rows(self, table: str, rows: list[Row]) -> None:
+        num_written = 0
+        try:
+            encoded, misfits = encode_rows(rows, self._tables[table])
+            if misfits and table not in self._tables_with_misfits:
+                self._tables_with_misfits.add(table)
+                self._say(f"rows of {table} are lost: {misfits[0]}")
+            if encoded.num_rows:
+                write_segment(self._segment_path(table), encoded)
+                self._sequence[table] += 1
+                num_written = encoded.num_rows
+        finally:
+            with self._lock:
+                self._rows_written[table] += num_written
+                self._drops[table] += len(rows) - num_written
+                self._num_pending -= len(rows)
+
+    def _segment_path(self, table: str) -> Path:
+        folder = self.run_path / table
+        folder.mkdir(exist_ok=True)  # not its parents: a run that was removed is not made again
+        return folder / f"{self.writer_name}-{self._sequence[table]:06d}.parquet"
+
+    def _next_sequence(self, table: str) -> int:
+        found = [path.stem.rpartition("-")[2] for path in (self.run_path / table).glob(f"{self.writer_name}-*.parquet")]
+        return max((int(number) for number in found if number.isdigit()), default=-1) + 1
+
+    def _write_status(self, durable: bool = False) -> None:
+        folder = self.run_path / WRITERS_FOLDER
+        try:
+            folder.mkdir(exist_ok=True)
+            write_json_atomically(folder / f"{self.writer_name}.json", self.status, durable)
+        except (OSError, TypeError, ValueError) as error:
+            self._stop(error)
+
+    def _stop(self, error: Exception) -> None:
+        """End the writing for good; what waits in memory is given up and counted."""
+        already_stopped, self._stopped_by_fault = self._stopped_by_fault, True
+        with self._lock:
+            self._accepting = False
+            for table, rows in self._pending.items():
+                self._drops[table] += len(rows)
+                self._num_pending -= len(rows)
+                rows.clear()
+        if already_stopped:
+            return
+        self._say(f"{self.writer_name} stopped writing to {self.run_path.name}: {_reason(error)}")
+        self._closed = False
+        self._write_status()
+
+    def _say(self, sentence: str) -> None:
+        self.faults.append(sentence)
+        with suppress(OSError, ValueError):  # stderr may be closed
+            print(f"radixflow: {sentence}", file=sys.stderr, flush=True)
+
+    def _become_silent(self) -> None:
+        """In a forked child: the thread is not there and the lock may be held for ever; the parent does the writing."""
+        self._lock = threading.Lock()
+        self._accepting = False
+        self._num_pending = 0
+        self._pending = {table: [] for table in self._tables}
+
+
+_LIVE_WRITERS: "weakref.WeakSet[SegmentWriter]" = weakref.WeakSet()
+
+
+def _silence_in_child() -> None:
+    for writer in list(_LIVE_WRITERS):
+        writer._become_silent()
+    _LIVE_WRITERS.clear()
+
+
+def _close_all() -> None:
+    deadline = time.monotonic() + 10.0
+    for writer in list(_LIVE_WRITERS):
+        writer.close(max(0.0, deadline - time.monotonic()))
+
+
+os.register_at_fork(after_in_child=_silence_in_child)
+atexit.register(_close_all)
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)
