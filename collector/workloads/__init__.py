@@ -1,0 +1,1 @@
+"""Workloads: what is offered to the engine, when, and under which names. Pure and seeded; knows nothing of vLLM."""
