@@ -1,0 +1,257 @@
+"""Listens to the scan of one scheduler and writes its rounds, rows, visits, events and requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from radixflow.collector.instrumentation.guard import never_raises
+from radixflow.collector.instrumentation.probe import CounterfactualProbe, refused_allocation_reason, tokens_ready
+from radixflow.collector.instrumentation.publications import Publications
+from radixflow.collector.instrumentation.request_lives import RequestLife
+from radixflow.collector.instrumentation.round_rows import hash_number, slot_ledger_of, visit_row
+from radixflow.collector.instrumentation.settings import RecorderSettings
+from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
+from radixflow.collector.instrumentation.stop_reason import settle_undecided, stop_of
+from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener
+from radixflow.schema.table_writer import SegmentWriter
+
+ROUND_ATTRIBUTE = "radixflow_round"
+"""Name under which the number of a round travels on vLLM's SchedulerOutput to the workers."""
+
+
+class RoundRecorder(ScanListener):
+    """Records one scheduler.
+
+    Args:
+        scan: The scheduler, an adapter's scan.
+        writer: Where rows go; never blocks.
+        settings: What to record.
+    """
+
+    def __init__(self, scan: Any, writer: SegmentWriter, settings: RecorderSettings) -> None:
+        self.is_broken = False
+        self._scan = scan
+        self._writer = writer
+        self._settings = settings
+        self._lives: dict[str, RequestLife] = {}
+        self._num_registered = 0
+        self._num_finished = 0
+        self._round = 0
+        self._num_empty_steps = 0
+        self._notes = StepNotes(0, 0, 0)
+        self._publications = Publications()
+        self._open_rounds: dict[int, list[Any]] = {}
+
+    # -- requests ----------------------------------------------------------------------------------------------------
+
+    @never_raises
+    def registered(self, request: Any) -> None:
+        if request.request_id in self._lives:
+            return  # a streaming session goes on under its name
+        now = self._scan.clock()
+        life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, now)
+        self._lives[request.request_id] = life
+        self._num_registered += 1
+        self._event(now, life, "arrived", None)
+
+    @never_raises
+    def preempted(self, request: Any) -> None:
+        life = self._lives[request.request_id]
+        life.num_preemptions += 1
+        self._notes.num_preempted += 1
+        self._event(self._scan.clock(), life, "preempted", self._round + 1)
+
+    @never_raises
+    def finished(self, request: Any) -> None:
+        life = self._lives.pop(request.request_id, None)
+        if life is None:
+            return
+        now = self._scan.clock()
+        outcome = "aborted" if request.status.name in ("FINISHED_ABORTED", "FINISHED_ERROR") else "finished"
+        self._num_finished += 1
+        self._event(now, life, outcome, None)
+        self._writer.append("requests", life.as_row(now, request.num_output_tokens, outcome))
+
+    # -- the scan of one step ----------------------------------------------------------------------------------------
+
+    @never_raises
+    def step_started(self) -> None:
+        scan = self._scan
+        self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
+
+    @never_raises
+    def visited(self, request: Any) -> None:
+        self._notes.visits.append(Visit(request, len(self._notes.visits)))
+
+    @never_raises
+    def skipped(self, request: Any, refusal: Refusal) -> None:
+        visit = self._notes.current
+        visit.skipped = True
+        visit.outcome, visit.reason, visit.state = refusal.outcome, refusal.reason, refusal.state
+        if refusal.state is not None:
+            visit.matched_tokens = refusal.state.matched_tokens
+
+    @never_raises
+    def looked_up(self, request: Any, hit_blocks: Any, matched_tokens: int) -> None:
+        visit = self._notes.current
+        visit.hit_blocks, visit.matched_tokens = hit_blocks, matched_tokens
+
+    @never_raises
+    def split(self, request: Any, num_tokens: int) -> None:
+        if self._notes.visits and self._notes.current.request is request:
+            self._notes.current.split_tokens = num_tokens
+
+    @never_raises
+    def allocated(self, request: Any, num_tokens: int, from_waiting: bool, granted: bool, arguments: Any) -> None:
+        if not from_waiting:
+            return
+        visit = self._notes.current
+        if granted:
+            visit.outcome, visit.num_tokens = "selected", num_tokens
+            return
+        visit.num_tokens = None
+        if visit.hit_blocks is not None and visit.matched_tokens is not None:
+            visit.state = self._scan.refusal_of_hit(visit.hit_blocks, visit.matched_tokens)
+        if visit.state is None:
+            visit.outcome = "other"
+            shadow = self._scan.shadow_kv_cache()
+            visit.reason = refused_allocation_reason(shadow, request, num_tokens, arguments)
+            return
+        visit.outcome = "blocked"
+        if self._settings.probe == "full":
+            self._probe(visit, arguments)
+
+    def _probe(self, stop: Visit, arguments: dict[str, Any]) -> None:
+        shadow = self._scan.shadow_kv_cache()
+        managers = {index: shadow.coordinator.single_type_managers[index] for index in self._scan.state_positions()}
+        stop.ready_tokens = tokens_ready(shadow, stop.request, managers)
+        probe = CounterfactualProbe(self._scan, arguments, self._settings.probe_cap)
+        self._notes.probe = probe.run(stop.position + 1)
+
+    @never_raises
+    def step_ended(self, output: Any) -> None:
+        ended_ns = self._scan.clock()
+        notes = self._notes
+        settle_undecided(self._scan, notes)
+        if not output.num_scheduled_tokens:
+            self._num_empty_steps += 1
+            return
+        self._round += 1
+        setattr(output, ROUND_ATTRIBUTE, self._round)
+        kinds = self._write_rows(output.num_scheduled_tokens)
+        self._write_visits()
+        self._open_rounds[self._round] = self._round_row(output.num_scheduled_tokens, kinds, ended_ns)
+        self._num_empty_steps = 0
+
+    # -- rows of a round ---------------------------------------------------------------------------------------------
+
+    def _write_rows(self, scheduled: dict[str, int]) -> list[str]:
+        selected = {visit.request.request_id: visit for visit in self._notes.visits if visit.outcome == "selected"}
+        written = self._publications.publish(self._scan.state_marks(), self._lives, self._round)
+        rows, kinds = [], []
+        for slot, (request_id, num_tokens) in enumerate(scheduled.items()):
+            request, life = self._scan.requests[request_id], self._lives[request_id]
+            first_token = request.num_computed_tokens - num_tokens
+            visit = selected.get(request_id)
+            kinds.append("running" if visit is None else "resumed" if request.num_preemptions else "new")
+            life.add_row(first_token, num_tokens, visit is not None)
+            restored = None if visit is None else self._scan.deepest_state(visit.hit_blocks)
+            rows.append((
+                self._round, slot, life.number, kinds[-1], first_token, num_tokens, first_token if visit else 0,
+                hash_number(restored), hash_number(written.get(request_id)),
+            ))  # fmt: skip
+            if visit is not None:
+                self._select(life, kinds[-1])
+        self._writer.append("rows", rows)
+        return kinds
+
+    def _select(self, life: RequestLife, kind: str) -> None:
+        started_ns = self._notes.started_ns
+        if life.first_selected_ns is None:
+            life.first_selected_ns, life.first_selected_round = started_ns, self._round
+            life.released_ns = life.released_ns or life.registered_ns
+        self._event(started_ns, life, "resumed" if kind == "resumed" else "selected", self._round)
+        if life.blocked_since_round is not None:
+            num_rounds = self._round - life.blocked_since_round
+            life.blocked_since_round = None
+            self._event(started_ns, life, "recovered", self._round, num_rounds=num_rounds)
+
+    def _write_visits(self) -> None:
+        rows = []
+        for visit in self._notes.all_visits():
+            if visit.outcome == "selected":
+                continue
+            awaited = visit.state.awaited_hash if visit.state is not None and visit.cause == "marked_again" else None
+            rows.append(visit_row(self._round, visit, self._lives, self._publications.round_of(awaited)))
+            if visit.outcome == "blocked" and visit.witness == "native":
+                self._block(visit)
+        if rows:
+            self._writer.append("visits", rows)
+
+    def _block(self, visit: Visit) -> None:
+        life = self._lives[visit.request.request_id]
+        life.num_blocked_visits += 1
+        if life.blocked_since_round is None:
+            life.blocked_since_round = self._round
+            mark = visit.state.mark if visit.state is not None else None
+            producer = self._lives.get(mark.request_id) if mark is not None else None
+            self._event(self._notes.started_ns, life, "blocked", self._round, producer, visit.cause)
+
+    def _round_row(self, scheduled: dict[str, int], kinds: list[str], ended_ns: int) -> list[Any]:
+        scan, notes = self._scan, self._notes
+        stop_reason, stop = stop_of(scan, notes)
+        visits = notes.all_visits()
+        probe = notes.probe
+        row = [self._round, notes.started_ns, ended_ns, scan.max_num_running_reqs]
+        row += slot_ledger_of(scan, notes, scheduled, stop_reason)
+        row += [
+            scan.max_num_scheduled_tokens, sum(scheduled.values()),
+            sum(visit.num_tokens or 0 for visit in visits if visit.outcome == "ready"),
+            kinds.count("new"), kinds.count("resumed"), kinds.count("running"),
+            notes.num_running_before, notes.num_waiting_before, scan.num_waiting_requests(),
+            sum(visit.outcome == "held" for visit in visits), len(notes.visits),
+            sum(visit.outcome == "blocked" for visit in notes.visits), len(probe.visits) if probe else 0,
+            notes.num_preempted, stop_reason,
+            self._lives[stop.request.request_id].number if stop is not None else None,
+            probe.end_reason if probe else None, scan.kv_cache_manager.block_pool.get_num_free_blocks(),
+            self._num_empty_steps, None, None, probe.duration_ns if probe else None, scan.clock() - ended_ns,
+        ]  # fmt: skip
+        return row
+
+    # -- the end of a round ------------------------------------------------------------------------------------------
+
+    @never_raises
+    def update_started(self, output: Any) -> None:
+        row = self._open_rounds.get(getattr(output, ROUND_ATTRIBUTE, 0))
+        if row is not None:
+            row[-4] = self._scan.clock()
+
+    @never_raises
+    def update_ended(self, output: Any) -> None:
+        row = self._open_rounds.pop(getattr(output, ROUND_ATTRIBUTE, 0), None)
+        if row is not None:
+            row[-3] = self._scan.clock()
+            self._writer.append("rounds", tuple(row))
+            self._writer.describe(num_rounds=self._round, num_requests_finished=self._num_finished)
+
+    @never_raises
+    def closed(self) -> None:
+        for row in self._open_rounds.values():
+            self._writer.append("rounds", tuple(row))
+        for life in self._lives.values():
+            self._writer.append("requests", life.as_row(None, 0, "unfinished"))
+        self._lives.clear()
+        self._writer.close()
+
+    def let_go(self, sentence: str) -> None:
+        """Keep what was recorded and stop listening."""
+        self._scan.listener = None
+        self._writer.faults.append(sentence)
+        self._writer.close()
+
+    def _event(
+        self, time_ns: int, life: RequestLife, event: str, round_number: int | None,
+        other: RequestLife | None = None, detail: str | None = None, num_rounds: int | None = None,
+    ) -> None:  # fmt: skip
+        other_number = other.number if other is not None else None
+        self._writer.append("events", (time_ns, life.number, event, round_number, other_number, detail, num_rounds))

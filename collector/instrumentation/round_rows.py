@@ -1,0 +1,50 @@
+"""Turns the notes of one finished step into rows of the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from radixflow.collector.instrumentation.request_lives import RequestLife
+from radixflow.collector.instrumentation.slot_ledger import TOKEN_REASONS, Demand, SlotLedger, close_slot_ledger
+from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
+
+
+def hash_number(block_hash: bytes | None) -> int | None:
+    """The first 64 bits of a block hash, as the tables carry it."""
+    return None if block_hash is None else int.from_bytes(block_hash[:8], "little")
+
+
+def slot_ledger_of(scan: Any, notes: StepNotes, scheduled: dict[str, int], stop_reason: str) -> SlotLedger:
+    """The slot ledger of a round, from the scan, the probe and what is left in the queues."""
+    idle = [request for request in scan.running if request.request_id not in scheduled]
+    idle_for_tokens = sum(request.num_computed_tokens < request.num_tokens for request in idle)
+    outcomes = [visit.outcome for visit in notes.all_visits() if visit.outcome != "selected"]
+    ready, blocked, held = (outcomes.count(outcome) for outcome in ("ready", "blocked", "held"))
+    skipped = sum(visit.skipped and visit.outcome == "other" for visit in notes.all_visits())
+    behind = scan.num_waiting_requests() - ready - blocked - held - skipped
+    last_reason = notes.probe.end_reason if notes.probe else stop_reason
+    for_tokens = last_reason in TOKEN_REASONS
+    demand = Demand(
+        idle_token_limited=idle_for_tokens,
+        idle_other=len(idle) - idle_for_tokens,
+        ready=ready,
+        blocked=blocked,
+        held=held,
+        token_limited=behind if for_tokens else 0,
+        other=skipped if for_tokens else skipped + behind,
+    )
+    return close_slot_ledger(scan.max_num_running_reqs, len(scheduled), demand)
+
+
+def visit_row(
+    round_number: int, visit: Visit, lives: dict[str, RequestLife], published_round: int | None
+) -> tuple[Any, ...]:
+    """The row of table ``visits`` for a request that was looked at and not taken."""
+    state = visit.state
+    producer = lives.get(state.mark.request_id) if state is not None and state.mark is not None else None
+    return (
+        round_number, visit.position, lives[visit.request.request_id].number, visit.witness, visit.outcome,
+        visit.reason, visit.cause, visit.matched_tokens, visit.ready_tokens,
+        hash_number(state.awaited_hash) if state is not None else None,
+        producer.number if producer is not None else None, published_round, visit.num_tokens,
+    )  # fmt: skip

@@ -1,0 +1,36 @@
+"""What a recorded scheduler or worker is told through vLLM's ``additional_config``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SETTINGS_KEY = "radixflow"
+PROBE_MODES = ("off", "blocked", "full")
+
+
+@dataclass(frozen=True)
+class RecorderSettings:
+    """Settings of the instrumentation.
+
+    Attributes:
+        run_directory: Existing run directory to write to.
+        probe: ``off``; ``blocked`` (record BLOCKED visits of the scan itself); ``full`` (also look behind a stop).
+        probe_cap: Most requests that the probe looks at behind one stop.
+    """
+
+    run_directory: Path
+    probe: str = "full"
+    probe_cap: int = 4096
+
+    @classmethod
+    def from_config(cls, vllm_config: Any) -> RecorderSettings | None:
+        """The settings in a VllmConfig, None when nothing shall be recorded."""
+        given = (vllm_config.additional_config or {}).get(SETTINGS_KEY, {})
+        if "run_directory" not in given:
+            return None
+        probe = given.get("probe", "full")
+        if probe not in PROBE_MODES:
+            raise ValueError(f"probe must be one of {', '.join(PROBE_MODES)}, not {probe!r}")
+        return cls(Path(given["run_directory"]), probe, int(given.get("probe_cap", cls.probe_cap)))

@@ -1,0 +1,1 @@
+"""Which waiting requests may be scanned in a round at all."""

@@ -1,0 +1,37 @@
+"""vLLM scheduler classes that follow a policy. Each is a plain subclass; ``schedule()`` itself stays vLLM's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler
+from vllm.v1.core.sched.scheduler import Scheduler
+
+from radixflow.collector.policies.catalog import Policy, parse_policy
+from radixflow.collector.policies.rules import rules_of
+from radixflow.collector.vllm_adapters.gate_scan import GateScan
+
+SETTINGS_KEY = "radixflow"
+"""Key of our settings in vLLM's ``additional_config``."""
+
+
+class FollowsPolicy(GateScan):
+    """Mixin before a vLLM Scheduler class: follows ``additional_config["radixflow"]["policy"]`` or its own default."""
+
+    default_policy = "radixflow-immediate"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        config = kwargs["vllm_config"] if "vllm_config" in kwargs else args[0]
+        settings = (config.additional_config or {}).get(SETTINGS_KEY, {})
+        self.radixflow_policy: Policy = parse_policy(settings.get("policy", self.default_policy))
+        self.precise_marks = self.radixflow_policy.precise
+        super().__init__(*args, **kwargs)
+        self.rules = rules_of(self.radixflow_policy)
+
+
+class RadixFlowScheduler(FollowsPolicy, Scheduler):
+    """For synchronous scheduling."""
+
+
+class RadixFlowAsyncScheduler(FollowsPolicy, AsyncScheduler):
+    """For asynchronous scheduling, vLLM's default on CUDA; a plain Scheduler class would silently give it up."""

@@ -1,0 +1,1 @@
+"""How the scan goes past a waiting request that the native state check refuses."""

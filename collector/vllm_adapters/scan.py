@@ -1,0 +1,116 @@
+"""The neutral words for one waiting-queue scan: what policies decide with and what recorders are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from vllm.v1.core.sched.output import SchedulerOutput
+    from vllm.v1.request import Request
+
+
+@dataclass(slots=True)
+class StateMark:
+    """One recurrent state that vLLM regards as being written in the current step.
+
+    Attributes:
+        request_id: Request whose scheduling set the mark.
+        already_published: Whether the state had been registered in an earlier step, so that nobody is writing it now.
+    """
+
+    request_id: str
+    already_published: bool
+
+
+@dataclass(slots=True)
+class StateRefusal:
+    """Why the native check refuses a request for its recurrent state (BLOCKED).
+
+    Attributes:
+        awaited_hash: Hash (with group) of the state that the request would resume from.
+        matched_tokens: Tokens of the prompt that the prefix cache matches.
+        mark: The mark that makes the state unusable in this step; None if it was set unseen.
+    """
+
+    awaited_hash: bytes
+    matched_tokens: int
+    mark: StateMark | None
+
+
+class Scan(Protocol):
+    """What a rule may ask about the scan that is going on. Nothing here changes the engine's state."""
+
+    running: list[Any]
+    step_started_ns: int
+
+    def state_refusal(self, request: Request) -> StateRefusal | None:
+        """The refusal of the native state check for a waiting request at this point of the scan, or None."""
+
+
+class VisitRule(Protocol):
+    """A scheduling rule: it may keep one waiting request out of this round, and the scan goes on behind it."""
+
+    def start_step(self, scan: Any) -> None:
+        """Called at the start of each schedule() call."""
+
+    def refuse(self, scan: Any, request: Request) -> Refusal | None:
+        """Called when the scan reaches a request: a refusal keeps it queued, in order; None lets native code decide."""
+
+
+@dataclass(slots=True)
+class Refusal:
+    """A rule's decision to skip one request in this round.
+
+    Attributes:
+        outcome: ``blocked`` or ``held``, or ``other`` with a reason.
+        reason: Reason of an ``other`` outcome or of a hold.
+        state: The native refusal behind a ``blocked`` outcome.
+    """
+
+    outcome: str
+    reason: str | None = None
+    state: StateRefusal | None = None
+
+
+class ScanListener:
+    """Receives what happens in a scan. The base class ignores everything; a listener must never raise."""
+
+    def registered(self, request: Request) -> None:
+        """A request entered the scheduler."""
+
+    def step_started(self) -> None:
+        """schedule() begins."""
+
+    def visited(self, request: Request) -> None:
+        """The scan reached a waiting request."""
+
+    def skipped(self, request: Request, refusal: Refusal) -> None:
+        """The request just visited stays queued and the scan goes on."""
+
+    def looked_up(self, request: Request, hit_blocks: Any, matched_tokens: int) -> None:
+        """Native code took this prefix-cache hit for the request just visited: blocks by group, and their tokens."""
+
+    def split(self, request: Request, num_tokens: int) -> None:
+        """The aligned split of the request just visited left this many tokens."""
+
+    def allocated(self, request: Request, num_tokens: int, from_waiting: bool, granted: bool, arguments: Any) -> None:
+        """allocate_slots() was called for a request."""
+
+    def preempted(self, request: Request) -> None:
+        """A running request was preempted."""
+
+    def step_ended(self, output: SchedulerOutput) -> None:
+        """schedule() ended natively; the scheduler's state is that after the round was chosen."""
+
+    def update_started(self, output: SchedulerOutput) -> None:
+        """update_from_output() begins."""
+
+    def update_ended(self, output: SchedulerOutput) -> None:
+        """update_from_output() ended."""
+
+    def finished(self, request: Request) -> None:
+        """A request left the scheduler: finished or aborted."""
+
+    def closed(self) -> None:
+        """The scheduler shuts down."""

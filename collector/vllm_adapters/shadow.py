@@ -1,0 +1,164 @@
+"""A copy-on-write shadow of the KV cache: vLLM's own lookup and allocation run on it and the real one never changes.
+
+The counterfactual probe asks "would the native code have taken this request now?". Modelling block needs, evictions and
+registrations beside vLLM would drift from it; so the very same native code runs, on copies of what it writes to:
+
+* a block is copied when it is first handed out;
+* the hash map and the free list are overlays over the real ones, read in place;
+* managers and coordinator are shallow copies with their own containers. Native code only ever adds the entries of the
+  request at hand, so copying the containers one level deep is enough.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from vllm.v1.core.block_pool import BlockPool
+
+
+class ShadowHashMap:
+    """Overlay over ``BlockHashToBlockMap``: entries are copied on the first change, blocks when handed out."""
+
+    def __init__(self, real: Any, blocks: ShadowBlocks) -> None:
+        self._real = real
+        self._blocks = blocks
+        self._changed: dict[bytes, dict[int, Any]] = {}
+        self.hidden: set[bytes] = set()
+        """Hashes that lookups shall not find, such as states that are not published yet."""
+
+    def get_one_block(self, key: bytes) -> Any | None:
+        if key in self.hidden:
+            return None
+        if key in self._changed:
+            return next(iter(self._changed[key].values()), None)
+        block = self._real.get_one_block(key)
+        return None if block is None else self._blocks.copy_of(block)
+
+    def contain(self, key: bytes, block_id: int) -> bool:
+        if key in self._changed:
+            return block_id in self._changed[key]
+        return bool(self._real.contain(key, block_id))
+
+    def insert(self, key: bytes, block: Any) -> None:
+        self._entry(key)[block.block_id] = block
+
+    def pop(self, key: bytes, block_id: int) -> Any | None:
+        return self._entry(key).pop(block_id, None)
+
+    def _entry(self, key: bytes) -> dict[int, Any]:
+        if key not in self._changed:
+            held = self._real._cache.get(key)
+            found = () if held is None else held.values() if isinstance(held, dict) else (held,)
+            self._changed[key] = {block.block_id: self._blocks.copy_of(block) for block in found}
+        return self._changed[key]
+
+
+class ShadowBlocks:
+    """The copies of blocks made so far, so that one real block has one copy."""
+
+    def __init__(self) -> None:
+        self._copies: dict[int, Any] = {}
+
+    def copy_of(self, block: Any) -> Any:
+        found = self._copies.get(block.block_id)
+        if found is None:
+            found = self._copies[block.block_id] = copy.copy(block)
+        return found
+
+
+class ShadowFreeQueue:
+    """Overlay over ``FreeKVCacheBlockQueue``: walks the real list in eviction order and remembers what was taken."""
+
+    def __init__(self, real: Any, blocks: ShadowBlocks) -> None:
+        self._blocks = blocks
+        self._next = real.fake_free_list_head.next_free_block
+        self._removed: set[int] = set()
+        self._appended: list[Any] = []
+        self._prepended: list[Any] = []
+        self.num_free_blocks: int = real.num_free_blocks
+
+    def popleft_n(self, count: int) -> list[Any]:
+        assert self.num_free_blocks >= count
+        return [self.popleft() for _ in range(count)]
+
+    def popleft(self) -> Any:
+        self.num_free_blocks -= 1
+        if self._prepended:
+            return self._prepended.pop(0)
+        while self._next is not None and self._next.next_free_block is not None:  # the fake tail has no next block
+            block, self._next = self._next, self._next.next_free_block
+            if block.block_id not in self._removed:
+                self._removed.add(block.block_id)
+                return self._blocks.copy_of(block)
+        return self._appended.pop(0)
+
+    def remove(self, block: Any) -> None:
+        self.num_free_blocks -= 1
+        for freed in (self._prepended, self._appended):
+            if block in freed:
+                freed.remove(block)
+                return
+        self._removed.add(block.block_id)
+
+    def append_n(self, blocks: Iterable[Any]) -> None:
+        added = list(blocks)
+        self._appended.extend(added)
+        self.num_free_blocks += len(added)
+
+    def append(self, block: Any) -> None:
+        self.append_n([block])
+
+    def prepend_n(self, blocks: Iterable[Any]) -> None:
+        added = list(blocks)
+        self._prepended[:0] = added
+        self.num_free_blocks += len(added)
+
+
+def shadow_of(kv_cache_manager: Any) -> Any:
+    """A shadow of a KVCacheManager on which native calls for *waiting* requests leave the real one untouched.
+
+    Requests passed to it should be copies too (``copy.copy``): native code writes to some of their fields.
+    """
+    pool = _shadow_pool(kv_cache_manager.block_pool)
+    coordinator = copy.copy(kv_cache_manager.coordinator)
+    coordinator.block_pool = pool
+    coordinator.single_type_managers = tuple(
+        _shadow_manager(manager, pool) for manager in kv_cache_manager.coordinator.single_type_managers
+    )
+    shadow = _copy_with_own_containers(kv_cache_manager)
+    shadow.__dict__.update(coordinator=coordinator, block_pool=pool, log_stats=False, enable_kv_cache_events=False)
+    shadow.scan = None
+    return shadow
+
+
+def _shadow_pool(real: BlockPool) -> BlockPool:
+    pool = copy.copy(real)
+    blocks = ShadowBlocks()
+    pool.free_block_queue = ShadowFreeQueue(real.free_block_queue, blocks)
+    pool.cached_block_hash_to_block = ShadowHashMap(real.cached_block_hash_to_block, blocks)
+    secondary = getattr(real, "cached_block_hashes_by_block", None)
+    if secondary is not None:
+        pool.cached_block_hashes_by_block = {block: set(hashes) for block, hashes in secondary.items()}
+    pool.null_block = blocks.copy_of(real.null_block)
+    pool.enable_kv_cache_events = False
+    pool.metrics_collector = None
+    if hasattr(real, "_reuse_watchers"):
+        pool._reuse_watchers = {}
+    return pool
+
+
+def _shadow_manager(real: Any, pool: BlockPool) -> Any:
+    manager = _copy_with_own_containers(real)
+    manager.block_pool = pool
+    manager._null_block = pool.null_block
+    return manager
+
+
+def _copy_with_own_containers(real: Any) -> Any:
+    twin = copy.copy(real)
+    for name, value in vars(real).items():
+        if isinstance(value, dict | set | list):
+            setattr(twin, name, value.copy())
+    return twin
