@@ -21,9 +21,11 @@ from radixflow.schema.manifest import (
     write_manifest,
 )
 
-__all__ = ["FORMAT_VERSION", "RUN_FORMAT", "STALE_SECONDS", "RunDirectory", "create_run", "find_runs"]
+__all__ = ["CLIENT_WRITER", "FORMAT_VERSION", "RUN_FORMAT", "STALE_SECONDS", "RunDirectory", "create_run", "find_runs"]
 
 WRITERS_FOLDER = "writers"
+CLIENT_WRITER = "client"
+"""Writer name of the process that sends the requests; every other writer observes the engine."""
 STALE_SECONDS = 10.0
 """A recording whose writers have been silent for longer than this has been killed."""
 MAXIMUM_DEPTH = 4

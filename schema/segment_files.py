@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -58,15 +59,52 @@ def write_segment(path: Path, table: pa.Table) -> None:
     write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
 
 
-def segment_fault(path: Path, schema: pa.Schema) -> str | None:
-    """Say in a sentence why a file is not a segment of the table with this schema; None when it is one."""
+@dataclass(frozen=True)
+class Segment:
+    """One file in the folder of a table.
+
+    Attributes:
+        path: The file.
+        num_rows: Rows in it; 0 when it is no segment of the table.
+        minimum: Least value of the column asked for, where the file knows it.
+        fault: Why it is no segment of the table, to follow its name in a sentence; None when it is one.
+    """
+
+    path: Path
+    num_rows: int = 0
+    minimum: int | None = None
+    fault: str | None = None
+
+    @property
+    def writer(self) -> str:
+        """Name of the writer process, from the file name."""
+        return self.path.stem.rpartition("-")[0]
+
+
+def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -> Segment:
+    """Read the footer of a file and say whether it is a segment of the table with this schema.
+
+    Args:
+        path: The file.
+        schema: The declared schema; names, types, order and nullability must be the same.
+        minimum_of: Column whose least value is wanted; passed over where the table has none of this name.
+    """
     try:
-        found = pq.read_schema(path)
+        metadata = pq.read_metadata(path)
+        found = metadata.schema.to_arrow_schema()
     except (pa.ArrowException, OSError, ValueError) as error:
-        return f"is not a readable Parquet file, it may be cut short ({_first_line(error)})."
-    if found.equals(schema, check_metadata=False):
-        return None
-    return _schema_difference(found, schema)
+        return Segment(path, fault=f"is not a readable Parquet file, it may be cut short ({_first_line(error)}).")
+    if not found.equals(schema, check_metadata=False):
+        return Segment(path, fault=_schema_difference(found, schema))
+    minimum = _minimum(metadata, minimum_of) if minimum_of in schema.names else None
+    return Segment(path, metadata.num_rows, minimum)
+
+
+def _minimum(metadata: pq.FileMetaData, column: str | None) -> int | None:
+    index = metadata.schema.names.index(column)
+    columns = [metadata.row_group(group).column(index) for group in range(metadata.num_row_groups)]
+    values = [each.statistics.min for each in columns if each.statistics and each.statistics.has_min_max]
+    return min(values, default=None)
 
 
 def _encode_chunk(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:

@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from radixflow.schema.run_directory import RunDirectory
-from radixflow.schema.segment_files import segment_fault
+from radixflow.schema.segment_files import read_segment
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.tables.rounds import SLOT_CLASSES
 from tests import builders
@@ -25,7 +25,7 @@ def test_the_pair_schedules_the_same_tokens_in_six_and_in_four_rounds(tmp_path):
         assert {row["outcome"] for row in read(path, "offers")} == {"completed"}
         assert all(row["row_capacity"] == sum(row[name] for name in SLOT_CLASSES) for row in read(path, "rounds"))
         for table, schema in ALL_TABLES.items():
-            assert [segment_fault(segment, schema) for segment in run.segments(table)] in ([], [None])
+            assert [read_segment(segment, schema).fault for segment in run.segments(table)] in ([], [None])
     assert [row["rows_avoidable"] for row in read(prefix_stop, "rounds")] == [1, 1, 0, 1, 0, 0]
     assert [row["rows_avoidable"] for row in read(state_ready, "rounds")] == [0, 0, 0, 0]
 

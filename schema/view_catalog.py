@@ -1,0 +1,77 @@
+"""The views: loaded from ``views/*.sql`` in the order of their dependencies, described by their own comments."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import duckdb
+
+VIEWS_FOLDER = Path(__file__).parent / "views"
+_DEPENDS = re.compile(r"^-- depends on: *(.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"\[([^\]]*)\] (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ViewColumn:
+    """One column of a view: its name, SQL type, unit (``""`` for names and numbers of things) and meaning."""
+
+    name: str
+    type: str
+    unit: str
+    text: str
+
+
+@dataclass(frozen=True)
+class View:
+    """One view: its name, what one row of it is, and its columns."""
+
+    name: str
+    description: str
+    columns: tuple[ViewColumn, ...]
+
+
+@cache
+def view_sources() -> dict[str, str]:
+    """Return the SQL of each view by name, every view after those that it depends on."""
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in sorted(VIEWS_FOLDER.glob("*.sql"))}
+    needs = {name: [need for need in dependencies(sql) if need in sources] for name, sql in sources.items()}
+    return {name: sources[name] for name in TopologicalSorter(needs).static_order()}
+
+
+def dependencies(sql: str) -> list[str]:
+    """Return the tables and views named in the ``-- depends on:`` header of a view."""
+    header = _DEPENDS.search(sql)
+    return [name.strip() for name in header[1].split(",") if name.strip()] if header else []
+
+
+def create_views(connection: duckdb.DuckDBPyConnection, with_comments: bool = False) -> None:
+    """Create every view; the tables of a run must be there.
+
+    Args:
+        connection: Where to create them.
+        with_comments: Whether to store the comments too, which takes longer than the views themselves.
+    """
+    definitions = [sql if with_comments else sql[: sql.index("COMMENT ON ")] for sql in view_sources().values()]
+    connection.execute("\n".join(definitions))
+
+
+def describe() -> list[View]:
+    """Describe every view by the comments in its SQL, in the order of :func:`view_sources`."""
+    from radixflow.schema.connection import open_nothing  # the connection needs the catalog
+
+    with open_nothing(with_comments=True) as connection:
+        descriptions = dict(connection.execute("SELECT view_name, comment FROM duckdb_views()").fetchall())
+        columns: dict[str, list[ViewColumn]] = {}
+        for view, name, kind, comment in connection.execute(
+            "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() ORDER BY column_index"
+        ).fetchall():
+            columns.setdefault(view, []).append(_column(name, kind, comment))
+    return [View(name, descriptions[name] or "", tuple(columns[name])) for name in view_sources()]
+
+
+def _column(name: str, kind: str, comment: str | None) -> ViewColumn:
+    match = _COMMENT.fullmatch(comment or "")
+    unit, text = (match[1], match[2]) if match else ("", comment or "")
+    return ViewColumn(name, kind, "" if unit == "-" else unit, text)

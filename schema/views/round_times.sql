@@ -1,0 +1,30 @@
+-- Durations of each round for display.
+-- depends on: round_clock
+
+CREATE VIEW round_times AS
+SELECT
+    run,
+    round,
+    start_ns,
+    end_ns,
+    (start_ns - origin_ns) / 1e6 AS start_ms,
+    (end_ns - origin_ns) / 1e6 AS end_ms,
+    (end_ns - start_ns) / 1e6 AS duration_ms,
+    schedule_ns / 1e6 AS schedule_ms,
+    execute_ns / 1e6 AS execute_ms,
+    greatest(0, start_ns - lag(host_end_ns) OVER (PARTITION BY run ORDER BY round)) / 1e6 AS gap_before_ms,
+    observer_ns / 1e6 AS observer_ms
+FROM round_clock;
+
+COMMENT ON VIEW round_times IS 'Start, end and durations of each round on the host clock, without the time of probe and recorder.';
+COMMENT ON COLUMN round_times.run IS '[-] Run.';
+COMMENT ON COLUMN round_times.round IS '[-] Round.';
+COMMENT ON COLUMN round_times.start_ns IS '[ns] Monotonic time at which schedule() began.';
+COMMENT ON COLUMN round_times.end_ns IS '[ns] Greatest known of the ends of schedule(), execute_model and update_from_output(), moved back by the time of probe and recorder.';
+COMMENT ON COLUMN round_times.start_ms IS '[ms] Start after the start of the first round. Formula: (start_ns - origin_ns) / 1e6.';
+COMMENT ON COLUMN round_times.end_ms IS '[ms] End after the start of the first round. Formula: (end_ns - origin_ns) / 1e6.';
+COMMENT ON COLUMN round_times.duration_ms IS '[ms] How long the round lasted. Formula: end_ms - start_ms.';
+COMMENT ON COLUMN round_times.schedule_ms IS '[ms] Time of native scheduling, before the probe.';
+COMMENT ON COLUMN round_times.execute_ms IS '[ms] From the first start to the last end of execute_model over the workers, host clock; NULL without worker spans.';
+COMMENT ON COLUMN round_times.gap_before_ms IS '[ms] Host time between the end of the round before and this start; 0 when rounds overlap, NULL for the first round.';
+COMMENT ON COLUMN round_times.observer_ms IS '[ms] Time of probe and recorder in the round; part of no duration.';
