@@ -1,0 +1,47 @@
+# Every target does its own set-up, asks no questions, and is quick the second time.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format screenshots clean distclean
+
+# Nothing installed outside .venv may take part.
+export PYTHONNOUSERSITE := 1
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+help: ## Say what there is
+	@echo "RadixFlow workbench. Targets:"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "PYTHON=/path/to/python3.12 chooses the interpreter, RADIXFLOW_ENGINE=cpu|gpu|none the engine."
+
+setup: ## Make .venv with everything pinned, and find or install Chromium for the browser tests
+	@scripts/setup
+
+demo: ## Record the tiny hybrid model under two policies, write the report, start the app (NO_APP=1: no app)
+	@scripts/setup --no-browser
+	@scripts/demo
+
+test: ## Lint, check types and arrows, run every test
+	@scripts/setup
+	@.venv/bin/python -I scripts/run_tests.py
+
+lint: ## Lint, check types and arrows
+	@scripts/setup --no-browser
+	@.venv/bin/python -I scripts/run_tests.py --lint-only
+
+format: ## Let ruff format and mend what it can
+	@scripts/setup --no-browser
+	@.venv/bin/ruff check --quiet --fix-only .
+	@.venv/bin/ruff format .
+
+ifneq ($(wildcard scripts/screenshots*),)
+screenshots: ## Take pictures of every page of the app
+	@scripts/setup
+	@.venv/bin/python scripts/screenshots.py
+endif
+
+clean: ## Remove caches and build outputs; keep .venv and runs
+	@rm -rf build dist screenshots .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .cache/lock .cache/tests
+	@find app collector schema tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## Remove .venv as well; keep runs
+	@rm -rf .venv .cache
