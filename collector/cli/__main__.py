@@ -1,0 +1,48 @@
+"""``radixflow-collect``: record, check and compare what a vLLM engine schedules."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from radixflow.schema.errors import ExitCode, RadixflowError
+
+PROGRAM = "radixflow-collect"
+COMMANDS = {
+    "record": "run one arm per policy over the same stream and write a run each (the default command)",
+    "check": "validate runs against the declared tables and the ledgers",
+}
+"""Command to one line of help; each is a module of this package with a function ``run(words) -> int``."""
+DEFAULT_COMMAND = "record"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; what goes wrong is one sentence on stderr.
+
+    Args:
+        argv: Words of the command line without the program; those of this process if None.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    command = words.pop(0) if words and words[0] in COMMANDS else DEFAULT_COMMAND
+    try:
+        return int(importlib.import_module(f"radixflow.collector.cli.{command}").run(words))
+    except RadixflowError as error:
+        _say(str(error))
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        _say("Stopped.")
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has gone, as in `radixflow-collect check RUN | head -1`
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return int(ExitCode.OK)
+
+
+def _say(sentence: str) -> None:
+    sentence = sentence[:1].upper() + sentence[1:]
+    print(f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '!', '?')) else '.'}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

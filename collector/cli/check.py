@@ -1,0 +1,35 @@
+"""``radixflow-collect check``: validate runs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from radixflow.collector.cli.command_parser import CommandParser
+from radixflow.schema.errors import ExitCode
+
+DESCRIPTION = (
+    "Validate runs: the schema of each segment, the counts of the manifest, whether references resolve, and whether both\n"
+    "ledgers close. Prints one line a fault. Exit code 0 without faults, 1 with."
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Check the runs that the command line names and print their faults.
+
+    Raises:
+        RadixflowError: a bad option, or a folder that is no run.
+    """
+    parser = CommandParser("check", DESCRIPTION)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder of a run")
+    parser.add_argument("--json", action="store_true", help="print the faults as JSON")
+    arguments = parser.parse_args(list(words))
+    from radixflow.schema.check import check_run
+
+    faults = [(path, fault) for path in arguments.runs for fault in check_run(path)]
+    if arguments.json:
+        print(json.dumps([{"run": str(path), **asdict(fault)} for path, fault in faults], indent=2))
+    else:
+        for path, fault in faults:
+            print(f"{path}: {fault.where}: {fault.sentence}")
+    return int(ExitCode.FAULTS if faults else ExitCode.OK)

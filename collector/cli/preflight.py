@@ -1,0 +1,45 @@
+"""What can be known to fail is said before an engine starts."""
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from radixflow.schema.errors import ExitCode, RadixflowError
+from radixflow.schema.manifest import is_run
+
+
+def require_room(run_paths: Sequence[Path], is_forced: bool) -> None:
+    """Make sure that every run can be written.
+
+    Args:
+        run_paths: The runs that will be written; nothing is left behind.
+        is_forced: Whether runs that are already there will be replaced.
+
+    Raises:
+        RadixflowError: a run or another non-empty folder is in the way, or the place cannot be written.
+    """
+    for path in run_paths:
+        if path.is_dir() and any(path.iterdir()):
+            if not is_run(path):
+                raise RadixflowError(f"{path} exists and is not a run; it is left alone.", ExitCode.OUTPUT)
+            if not is_forced:
+                raise RadixflowError(f"A run exists already in {path}; --force replaces it.", ExitCode.OUTPUT)
+    for folder in {path.parent for path in run_paths}:
+        try:
+            _try_to_write(folder)
+        except OSError as error:
+            raise RadixflowError(f"Cannot write to {folder}: {error.strerror or error}.", ExitCode.OUTPUT) from error
+
+
+def _try_to_write(folder: Path) -> None:
+    """Write a file and take it away again, with the folders that had to be made for it."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".radixflow-"):
+            pass
+    finally:
+        for made in missing:
+            with suppress(OSError):
+                made.rmdir()

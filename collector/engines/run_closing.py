@@ -1,0 +1,32 @@
+"""The end of a run: what its writers report goes into the manifest, with the state that the run is really in."""
+
+from pathlib import Path
+
+from radixflow.schema.manifest import Manifest, utc_now, write_manifest
+from radixflow.schema.run_directory import RunDirectory
+
+
+def close_run(path: Path, manifest: Manifest, state: str) -> None:
+    """Sum up the writers in the manifest and write it for the last time.
+
+    Args:
+        path: The run.
+        manifest: Its manifest; changed in place.
+        state: ``complete`` or ``incomplete``; a writer that did not close makes it incomplete.
+    """
+    writers = RunDirectory(path).writers()
+    for name, writer in writers.items():
+        _add(manifest.tables, writer.get("rows_written", {}))
+        _add(manifest.drops, writer.get("drops", {}))
+        manifest.faults += [str(fault) for fault in writer.get("faults", [])]
+        if not writer.get("closed"):
+            manifest.faults.append(f"The writer {name} did not close its part of the run.")
+            state = "incomplete"
+    manifest.policy_effective = writers.get("engine", {}).get("policy_effective", manifest.policy_effective)
+    manifest.state, manifest.finished_utc = state, utc_now()
+    write_manifest(path, manifest)
+
+
+def _add(totals: dict[str, int], counts: dict[str, int]) -> None:
+    for table, count in counts.items():
+        totals[table] = totals.get(table, 0) + count
