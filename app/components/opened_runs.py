@@ -1,0 +1,76 @@
+"""The run picker in the sidebar: one stream, and the arms of it to look at. Both are kept in the address."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from radixflow.app.components.empty_state import show_empty_state
+from radixflow.app.components.runs_folder import runs_folder
+from radixflow.app.components.text import plain_markdown
+from radixflow.app.queries.cached import Selection, catalog, select
+from radixflow.app.queries.run_catalog import Catalog, RunChoice, default_arms
+
+MAX_ARMS = 4
+_STATE = "opened_runs"
+
+
+def open_workbench() -> bool:
+    """Find the runs, let a person choose among them, and say whether there is anything to show."""
+    folders = runs_folder()
+    found = catalog(str(folders.asked_for))
+    if not found.choices:
+        own_faults = found.faults
+        found = catalog(str(folders.samples))
+        if not found.choices:
+            show_empty_state(folders.asked_for, own_faults + found.faults)
+            return False
+        _say_samples(folders.asked_for, own_faults)
+    st.session_state[_STATE] = _pick(found)
+    return True
+
+
+def opened_runs() -> Selection:
+    """Return the runs chosen in the sidebar."""
+    selection = st.session_state[_STATE]
+    assert isinstance(selection, Selection)
+    return selection
+
+
+def _say_samples(asked_for: Path, faults: list[str]) -> None:
+    with st.sidebar:
+        st.info(f"No run in `{asked_for}`. These are the sample recordings.", icon=":material/inventory_2:")
+    for fault in faults:
+        st.sidebar.warning(plain_markdown(fault), icon=":material/warning:")
+
+
+def _pick(found: Catalog) -> Selection:
+    with st.sidebar:
+        streams = list(dict.fromkeys(choice.stream for choice in found.choices))
+        stream = st.selectbox("Stream", streams, key="stream", bind="query-params", on_change=_forget_arms)
+        arms = _names([choice for choice in found.choices if choice.stream == stream])
+        chosen = st.multiselect(
+            "Arms",
+            list(arms),
+            default=default_arms(list(arms)),
+            key="arms",
+            bind="query-params",
+            max_selections=MAX_ARMS,
+            help="Runs of one stream under different policies. The first one is what the others are compared with.",
+        )
+        for fault in found.faults:
+            st.warning(plain_markdown(fault), icon=":material/warning:")
+    kept = [name for name in arms if name in chosen] or default_arms(list(arms))
+    return select(tuple(arms[name].path for name in kept))
+
+
+def _names(choices: list[RunChoice]) -> dict[str, RunChoice]:
+    """Name each arm by its policy, and by its folder where one policy was run twice."""
+    policies = [choice.policy for choice in choices]
+    return {
+        choice.policy if policies.count(choice.policy) == 1 else f"{choice.policy} ({Path(choice.path).name})": choice
+        for choice in choices
+    }
+
+
+def _forget_arms() -> None:
+    st.session_state.pop("arms", None)

@@ -1,0 +1,37 @@
+"""The head of every page: its title, the arms on it, and what a person must know before believing any number."""
+
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from radixflow.app.components.text import plain_markdown
+from radixflow.app.figures.palette import arm_style
+from radixflow.app.sentences.run_state import state_warnings
+
+
+def start_page(title: str, runs: pa.Table) -> None:
+    """Draw the head of a page; simulated, incomplete, running and faulty runs are marked here, so on every page.
+
+    Args:
+        title: Title of the page.
+        runs: Rows of ``runs``.
+    """
+    st.title(title, anchor=False)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for run in runs.to_pylist():
+            _arm_chip(run)
+    for sentence in state_warnings(runs):
+        st.warning(plain_markdown(sentence), icon=":material/warning:")
+
+
+def _arm_chip(run: dict[str, Any]) -> None:
+    colour = arm_style(run["policy"]).colour
+    st.html(f'<span style="color:{colour};font-size:1.2em">■</span>', width="content")
+    st.markdown(f"**{plain_markdown(run['label'])}**", width="content")
+    if run["engine_kind"] == "simulated":
+        st.badge("Simulated engine", icon=":material/science:", color="violet")
+    if run["state"] == "incomplete":
+        st.badge("Incomplete", icon=":material/broken_image:", color="orange")
+    if run["state"] == "recording":
+        st.badge("Recording", icon=":material/fiber_manual_record:", color="red")

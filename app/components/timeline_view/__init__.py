@@ -1,0 +1,56 @@
+"""A Plotly figure that reports its visible range, which Streamlit's own Plotly element does not.
+
+The server then queries for just that range. The JavaScript is Plotly's own bundle, as the Python package brings it;
+nothing is loaded from another machine. The bundle travels in an element of its own whose message never changes, so that
+a browser gets its megabytes once and a zoom sends figure data alone.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import plotly
+import plotly.graph_objects as go
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_BUNDLE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
+def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_jump: Callable[[], None]) -> None:
+    """Show a figure whose x axis can be moved with mouse and keys.
+
+    Args:
+        figure: The figure; its first x axis carries the visible range.
+        key: Key of the element. ``st.session_state[key]`` then holds ``range``, the visible range as two numbers, and
+            ``jump``: ``previous``, ``next`` or ``whole`` when a key asked for another place.
+        on_range: Called when the visible range was moved.
+        on_jump: Called when a key asked for another place.
+    """
+    _bundle_component()(key="plotly_bundle", height=1)
+    _timeline_component()(
+        data={"figure": figure.to_json(), "height": figure.layout.height},
+        key=key,
+        height=int(figure.layout.height) + 8,
+        default={"range": None},
+        on_range_change=on_range,
+        on_jump_change=on_jump,
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _bundle_component() -> Any:
+    source = f"const source = {json.dumps(_BUNDLE.read_text(encoding='utf-8'))};\n"
+    return st.components.v2.component("plotly_bundle", js=source + (_HERE / "bundle.js").read_text(encoding="utf-8"))
+
+
+@st.cache_resource(show_spinner=False)
+def _timeline_component() -> Any:
+    return st.components.v2.component(
+        "radixflow_timeline",
+        html='<div class="radixflow-timeline" tabindex="0" role="figure" aria-label="Execution-bubble timeline"></div>',
+        css=(_HERE / "timeline.css").read_text(encoding="utf-8"),
+        js=(_HERE / "timeline.js").read_text(encoding="utf-8"),
+        isolate_styles=False,
+    )

@@ -1,0 +1,89 @@
+// Draws the figure, follows the page's theme, and reports the visible range of the x axis.
+// Mouse: wheel zooms, drag moves, double click shows the whole run.
+// Keys, as in Perfetto: w s zoom, a d move, f whole run; [ and ] previous and next bubble.
+const REPORT_AFTER_MS = 150;
+
+function withPlotly(use) {
+  if (window.radixflowPlotly) use(window.radixflowPlotly);
+  else window.addEventListener("radixflow-plotly", () => use(window.radixflowPlotly), { once: true });
+}
+
+function themed(layout, element) {
+  const css = getComputedStyle(element);
+  const value = (name, otherwise) => css.getPropertyValue(name).trim() || otherwise;
+  const text = value("--st-text-color", "#444");
+  layout.font = { ...layout.font, color: text, family: value("--st-font", "sans-serif"), size: 12 };
+  layout.hoverlabel = {
+    ...layout.hoverlabel,
+    bgcolor: value("--st-secondary-background-color", "#fff"),
+    bordercolor: value("--st-border-color", "#888"),
+    font: { color: text, family: value("--st-font", "sans-serif"), size: 13 },
+  };
+  return layout;
+}
+
+function same(a, b) {
+  const unit = Math.abs(a[1] - a[0]) || 1;
+  return Math.abs(a[0] - b[0]) < 1e-3 * unit && Math.abs(a[1] - b[1]) < 1e-3 * unit;
+}
+
+function xAxes(layout) {
+  return Object.keys(layout).filter((name) => /^xaxis\d*$/.test(name));
+}
+
+function moved(range, key) {
+  const [low, high] = range;
+  const length = high - low;
+  const middle = (low + high) / 2;
+  if (key === "w") return [middle - length / 4, middle + length / 4];
+  if (key === "s") return [middle - length, middle + length];
+  if (key === "a") return [low - length / 4, high - length / 4];
+  if (key === "d") return [low + length / 4, high + length / 4];
+  return null;
+}
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  const plot = parentElement.querySelector(".radixflow-timeline");
+  const figure = JSON.parse(data.figure);
+  const asked = figure.layout.xaxis.range;
+  const config = { scrollZoom: true, displaylogo: false, responsive: true, doubleClick: false,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "resetScale2d"] };
+  plot.style.height = `${data.height}px`;
+  themed(figure.layout, parentElement instanceof Element ? parentElement : plot);
+  figure.layout.uirevision = "radixflow";
+  // An answer to our own report must not pull the view back from where the mouse has gone since.
+  const ownAnswer = plot.reported && same(asked, plot.reported);
+  const visible = ownAnswer ? [...plot.layout.xaxis.range] : asked;
+  for (const axis of xAxes(figure.layout)) {
+    figure.layout[axis].range = [...visible];
+    figure.layout[axis].uirevision = JSON.stringify(visible);
+  }
+
+  withPlotly((Plotly) => {
+    Plotly.react(plot, figure.data, figure.layout, config).then(() => {
+      if (plot.hooked) return;
+      plot.hooked = true;
+      let timer = null;
+      plot.on("plotly_relayout", () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          const range = plot.layout.xaxis.range.map(Number);
+          if (plot.reported && same(range, plot.reported)) return;
+          plot.reported = range;
+          setStateValue("range", range);
+        }, REPORT_AFTER_MS);
+      });
+      plot.on("plotly_doubleclick", () => setTriggerValue("jump", "whole"));
+      plot.addEventListener("mouseenter", () => plot.focus({ preventScroll: true }));
+      plot.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        const jump = { "[": "previous", "]": "next", f: "whole" }[event.key];
+        const range = moved(plot.layout.xaxis.range, event.key);
+        if (jump) setTriggerValue("jump", jump);
+        else if (range) Plotly.relayout(plot, Object.fromEntries(xAxes(plot.layout).map((axis) => [`${axis}.range`, range])));
+        if (jump || range) event.preventDefault();
+      });
+    });
+    if (!ownAnswer) plot.reported = asked;
+  });
+}

@@ -1,0 +1,120 @@
+"""One meaning, one colour (Okabe-Ito), the same in the app, the reports and the exports.
+
+Every colour is readable on a white and on a near-black page, and no meaning hangs on colour alone: each class of unused
+row also has its own hatch, except the avoidable bubble, which is solid so that it is the loudest thing on a page.
+"""
+
+from typing import Any, NamedTuple
+
+
+class SlotStyle(NamedTuple):
+    """How one class of row slot is drawn.
+
+    Attributes:
+        label: Name in legends.
+        meaning: The same in a sentence, for hovers.
+        fill: Fill colour.
+        outline: Colour of the outline and of the hatch.
+        hatch: Plotly pattern shape; empty for solid.
+    """
+
+    label: str
+    meaning: str
+    fill: str
+    outline: str
+    hatch: str
+
+
+AVOIDABLE = "#D55E00"
+DEPENDENCY_WAIT = "#F0E442"
+MARKED_AGAIN = "#CC79A7"
+HELD = "#009E73"
+TOKEN_LIMITED = "#9A9A9A"
+OTHER = "#5C5C5C"
+USED = "#0072B2"
+GUIDE = "#8A8A8A"
+"""Capacity and budget lines, and other marks that are not data."""
+
+GROUP_SHADES = ("#0072B2", "#7CC4EE", "#2C93CF", "#A9D8F4", "#005B8F", "#56B4E9")
+"""Shades of used rows; neighbouring request groups differ strongly in lightness."""
+
+SLOT_STYLES: dict[str, SlotStyle] = {
+    "used": SlotStyle("Used row", "used", USED, "rgba(0,0,0,0)", ""),
+    "avoidable": SlotStyle("Avoidable bubble", "unused although a READY request waited", AVOIDABLE, AVOIDABLE, ""),
+    "dependency_wait": SlotStyle(
+        "Waiting on a producer",
+        "unused: a request waits for a state that is being written",
+        DEPENDENCY_WAIT,
+        "#8F8500",
+        "/",
+    ),
+    "marked_again": SlotStyle(
+        "State marked again",
+        "unused: the awaited state is published and was only marked again",
+        MARKED_AGAIN,
+        "#8E3F6B",
+        "x",
+    ),
+    "held": SlotStyle("Held by admission", "unused: admission holds a request back", HELD, "#00573F", "."),
+    "token_limited": SlotStyle(
+        "Token limited", "unused: the token budget allows no more", TOKEN_LIMITED, "#6A6A6A", "-"
+    ),
+    "other": SlotStyle("Other stop", "unused: another native refusal", OTHER, "#8A8A8A", "|"),
+    "no_work": SlotStyle("No work", "unused: no arrived request was left", "rgba(0,0,0,0)", GUIDE, ""),
+}
+"""Slot class to its style, in the order of the slot ledger. ``no_work`` is never drawn: empty means empty."""
+
+
+def slot_marker(look: SlotStyle) -> dict[str, Any]:
+    """Give the Plotly marker of a bar in one class: its fill, and for a hatched class outline and hatch."""
+    return {
+        "color": look.fill,
+        "line": {"width": 1 if look.hatch else 0, "color": look.outline},
+        "pattern": {"shape": look.hatch, "fgcolor": look.outline, "size": 6, "solidity": 0.25, "fillmode": "overlay"},
+    }
+
+
+CAUSE_STYLES: dict[str, SlotStyle] = {
+    "being_written": SLOT_STYLES["dependency_wait"]._replace(label="State being written"),
+    "marked_again": SLOT_STYLES["marked_again"],
+}
+"""Cause of a BLOCKED visit to its style."""
+
+
+class ArmStyle(NamedTuple):
+    """How one arm is drawn everywhere: colour, line dash and marker."""
+
+    colour: str
+    dash: str
+    symbol: str
+
+
+_ARMS: dict[str, ArmStyle] = {
+    "radix": ArmStyle("#7A7A7A", "solid", "circle"),
+    "stock": ArmStyle("#A0A0A0", "dot", "circle-open"),
+    "radix+flex": ArmStyle("#7A7A7A", "dash", "square"),
+    "radix+timer5": ArmStyle("#9A9A9A", "dashdot", "diamond"),
+    "radix+timer10": ArmStyle("#9A9A9A", "longdash", "diamond-open"),
+    "radix+precise": ArmStyle("#8C8C8C", "longdashdot", "square-open"),
+    "radixflow": ArmStyle("#0072B2", "solid", "circle"),
+    "radixflow-immediate": ArmStyle("#E69F00", "solid", "circle"),
+    "radixflow+frag": ArmStyle("#56B4E9", "dash", "square"),
+    "radixflow+precise": ArmStyle("#C98A00", "dash", "square-open"),
+}
+
+
+def arm_style(policy: str) -> ArmStyle:
+    """Colour of an arm: greys for the prefix-stop family, orange and blue for the state-ready family."""
+    if policy in _ARMS:
+        return _ARMS[policy]
+    return ArmStyle("#56B4E9", "dot", "x") if policy.startswith("radixflow") else ArmStyle("#9A9A9A", "dot", "x")
+
+
+def group_shade(request_group: int | None) -> str:
+    """Shade of blue of a request group; the first shade where the group is unknown."""
+    return GROUP_SHADES[(request_group or 0) % len(GROUP_SHADES)]
+
+
+def slot_style_key(slot_class: str, cause: str | None) -> str:
+    """Key into ``SLOT_STYLES`` of one cell: a wait on a state that was only marked again has a style of its own."""
+    return "marked_again" if slot_class == "dependency_wait" and cause == "marked_again" else slot_class

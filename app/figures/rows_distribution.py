@@ -1,0 +1,41 @@
+"""How many rounds used how many rows, one line an arm."""
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from radixflow.app import units
+from radixflow.app.figures import layout
+from radixflow.app.figures.palette import arm_style
+
+
+def rows_distribution(table: pa.Table, runs: pa.Table) -> go.Figure:
+    """Draw the number of rounds by rows used, as grouped bars over the whole capacity.
+
+    Args:
+        table: Rows of ``queries.fullness.rows_distribution``.
+        runs: Rows of ``runs``.
+    """
+    if table.num_rows == 0:
+        return layout.empty_figure("No round was recorded.")
+    figure = layout.new_figure(320, barmode="group", bargap=0.25, bargroupgap=0.08)
+    rows = table.to_pylist()
+    for arm in runs.to_pylist():
+        own = [row for row in rows if row["run"] == arm["run"]]
+        figure.add_trace(
+            go.Bar(
+                x=[row["rows_used"] for row in own],
+                y=[row["num_rounds"] for row in own],
+                name=layout.plain(arm["label"]),
+                marker={"color": arm_style(arm["policy"]).colour},
+                hovertext=[
+                    f"<b>{layout.plain(arm['label'])}</b><br>{units.counted(row['num_rounds'], 'round')} "
+                    f"with {units.counted(row['rows_used'], 'row')}"
+                    for row in own
+                ],
+                hoverinfo="text",
+            )
+        )
+    capacity = max(row["row_capacity"] for row in rows)
+    figure.update_xaxes(title_text="Rows used in a round (rows)", range=[-0.5, capacity + 0.5], showgrid=False)
+    figure.update_yaxes(title_text="Rounds (number)", rangemode="tozero")
+    return figure

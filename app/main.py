@@ -1,0 +1,24 @@
+"""The workbench: ``streamlit run app/main.py [-- --runs DIR]``. This file holds the page list and nothing else."""
+
+import streamlit as st
+
+from radixflow.app.components.opened_runs import open_workbench
+from radixflow.schema.errors import RadixflowError
+
+PAGES = {
+    "": [
+        st.Page("pages/overview.py", title="Overview", icon=":material/dashboard:", default=True),
+        st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
+        st.Page("pages/round_fullness.py", title="Round fullness", icon=":material/stacked_bar_chart:"),
+        st.Page("pages/blocked.py", title="Blocked and recovered", icon=":material/front_hand:"),
+        st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
+    ],
+}
+
+st.set_page_config(page_title="RadixFlow workbench", page_icon=":material/view_timeline:", layout="wide")
+page = st.navigation(PAGES)
+try:
+    if open_workbench():
+        page.run()
+except RadixflowError as error:
+    st.error(str(error), icon=":material/error:")

@@ -1,0 +1,40 @@
+"""Blocked and recovered: who waited for a recurrent state, behind whom, for how long."""
+
+from radixflow.app.components.arm_choice import choose_arm
+from radixflow.app.components.figure_view import show_figure, show_table
+from radixflow.app.components.lead import show_hint, show_lead, show_section
+from radixflow.app.components.opened_runs import opened_runs
+from radixflow.app.components.page_frame import start_page
+from radixflow.app.components.side_by_side import side_by_side
+from radixflow.app.figures.consumer_waits import consumer_waits
+from radixflow.app.figures.producers import producers
+from radixflow.app.figures.visits_by_cause import visits_by_cause
+from radixflow.app.figures.waiting_times import waiting_times
+from radixflow.app.queries import blocked, run_facts
+from radixflow.app.queries.cached import read
+from radixflow.app.sentences.blocked import blocked_sentence
+
+selection = opened_runs()
+runs = read(run_facts.runs, selection)
+start_page("Blocked and recovered", runs)
+show_lead(blocked_sentence(read(run_facts.run_summary, selection)))
+
+left, right = side_by_side(2)
+with left:
+    show_section("BLOCKED visits by cause")
+    show_figure(visits_by_cause(read(blocked.visits_by_cause, selection), runs), "visits_by_cause")
+with right:
+    show_section("Waiting, from registration to first selection")
+    show_figure(waiting_times(read(blocked.waiting_times, selection), runs), "waiting_times")
+
+run = choose_arm(runs)
+show_section("The longest waits of blocked requests")
+waits = read(blocked.consumers, selection)
+show_figure(consumer_waits(waits, read(blocked.visits_of_consumers, selection), run), "consumer_waits")
+show_hint(
+    "Each mark is one round that looked at the request and found its state not usable. The bar ends at its selection."
+)
+show_section("Producers that others waited for")
+show_figure(producers(read(blocked.producers, selection), run), "producers")
+show_section("The same in numbers")
+show_table(read(blocked.consumers_of_run, selection, run), "No request of this run was ever blocked.")

@@ -1,0 +1,27 @@
+"""Overview: what the runs are, whether they are complete, the numbers that matter, and what is wrong."""
+
+from radixflow.app.components.facts import show_faults, show_run_facts
+from radixflow.app.components.figure_view import show_figure
+from radixflow.app.components.lead import show_lead, show_section
+from radixflow.app.components.number_cards import number_cards
+from radixflow.app.components.opened_runs import opened_runs
+from radixflow.app.components.page_frame import start_page
+from radixflow.app.figures.slot_ledger import slot_ledger
+from radixflow.app.queries import fullness, run_facts, slot_raster
+from radixflow.app.queries.cached import definitions, read
+from radixflow.app.sentences.bubbles import bubble_sentence
+
+selection = opened_runs()
+runs = read(run_facts.runs, selection)
+start_page("Overview", runs)
+show_lead(bubble_sentence(read(slot_raster.window_totals, selection, slot_raster.EVERYTHING)))
+number_cards(read(run_facts.run_summary, selection), read(run_facts.paired_summary, selection), definitions())
+
+show_section("Where the row slots went")
+show_figure(slot_ledger(read(fullness.slot_totals, selection), runs), "slot_ledger")
+
+show_section("What is wrong")
+show_faults(read(run_facts.ledger_faults, selection), read(run_facts.segment_faults, selection), runs)
+
+show_section("What the runs are")
+show_run_facts(runs)

@@ -1,0 +1,67 @@
+"""The one place that keeps what was read: connections and tables, across the reruns and sessions of the app."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec
+
+import duckdb
+import pyarrow as pa
+import streamlit as st
+
+from radixflow.app.queries.definitions import Definitions, read_definitions
+from radixflow.app.queries.run_catalog import Catalog, fingerprint, list_runs
+from radixflow.schema.connection import open_runs
+
+P = ParamSpec("P")
+
+
+class Selection(NamedTuple):
+    """The runs that a person looks at.
+
+    Attributes:
+        paths: Their folders; the index in here is the column ``run`` of every view.
+        fingerprint: Which files they consist of; another one means that everything is read again.
+    """
+
+    paths: tuple[str, ...]
+    fingerprint: str
+
+
+def select(paths: tuple[str, ...]) -> Selection:
+    """Make a selection of the runs as they are on the disk now."""
+    return Selection(paths, fingerprint(paths))
+
+
+def read(
+    query: Callable[Concatenate[duckdb.DuckDBPyConnection, P], pa.Table],
+    selection: Selection,
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> pa.Table:
+    """Run one query over a selection, or take its answer from the cache."""
+    name = f"{query.__module__}.{query.__qualname__}"
+    return _table(name, selection, arguments, tuple(sorted(named.items())), query)
+
+
+@st.cache_data(ttl=2, max_entries=4, show_spinner=False)
+def catalog(root: str) -> Catalog:
+    """List the runs below a folder, looked up again after two seconds."""
+    return list_runs(root)
+
+
+@st.cache_data(show_spinner=False)
+def definitions() -> Definitions:
+    """Read what each column of each view means."""
+    return read_definitions()
+
+
+@st.cache_data(max_entries=400, show_spinner=False)
+def _table(
+    name: str, selection: Selection, arguments: tuple[Any, ...], named: tuple[Any, ...], _query: Callable[..., pa.Table]
+) -> pa.Table:
+    return _query(_connection(selection), *arguments, **dict(named))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Opening the runs")
+def _connection(selection: Selection) -> duckdb.DuckDBPyConnection:
+    return open_runs([Path(path) for path in selection.paths])

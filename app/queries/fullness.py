@@ -1,0 +1,51 @@
+"""How full the rounds are."""
+
+import duckdb
+import pyarrow as pa
+
+from radixflow.app.queries.reading import read
+
+MAX_BARS = 480
+"""Most bars a run over its rounds; beyond, consecutive rounds are averaged."""
+
+
+def rounds_per_bar(summary: pa.Table, max_bars: int = MAX_BARS) -> int:
+    """Say how many consecutive rounds one bar must stand for, given ``run_summary``."""
+    most = max((count or 0 for count in summary["num_rounds"].to_pylist()), default=0)
+    return max(1, -(-most // max_bars))
+
+
+def fullness_by_round(connection: duckdb.DuckDBPyConnection, step: int) -> pa.Table:
+    """Read rows and tokens of each round, averaged over ``step`` consecutive rounds."""
+    sql = """SELECT run, min(round) AS first_round, max(round) AS last_round, avg(rows_used) AS rows_used,
+                    avg(rows_avoidable) AS rows_avoidable, max(row_capacity) AS row_capacity,
+                    avg(tokens_scheduled) AS tokens_scheduled, avg(tokens_avoidable) AS tokens_avoidable,
+                    max(token_budget) AS token_budget
+             FROM round_occupancy GROUP BY run, (round - 1) // $step ORDER BY run, first_round"""
+    return read(connection, sql, step=step)
+
+
+def rows_distribution(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read how many rounds of each run used how many rows."""
+    sql = """SELECT run, rows_used, max(row_capacity) AS row_capacity, count(*) AS num_rounds
+             FROM round_occupancy GROUP BY run, rows_used ORDER BY run, rows_used"""
+    return read(connection, sql)
+
+
+def slot_totals(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read the slot ledger of each run: row slots over all rounds, by class, in the order of the ledger."""
+    sql = """WITH totals AS (
+                 SELECT run, sum(rows_used)::BIGINT AS used, sum(rows_avoidable)::BIGINT AS avoidable,
+                        sum(rows_dependency_wait)::BIGINT AS dependency_wait, sum(rows_held)::BIGINT AS held,
+                        sum(rows_token_limited)::BIGINT AS token_limited, sum(rows_other)::BIGINT AS other,
+                        sum(rows_no_work)::BIGINT AS no_work, sum(row_capacity)::BIGINT AS capacity
+                 FROM round_occupancy GROUP BY run)
+             SELECT run, slot_class, num_slots, num_slots / nullif(capacity, 0) AS slot_fraction
+             FROM (UNPIVOT totals ON used, avoidable, dependency_wait, held, token_limited, other, no_work
+                   INTO NAME slot_class VALUE num_slots) ORDER BY run"""
+    return read(connection, sql)
+
+
+def stop_reasons(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read what ended the scans of each run."""
+    return read(connection, "SELECT * FROM stop_reasons ORDER BY run, num_rounds DESC")

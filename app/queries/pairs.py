@@ -1,0 +1,23 @@
+"""Two arms over one stream, request by request."""
+
+import duckdb
+import pyarrow as pa
+
+from radixflow.app.queries.reading import read
+
+
+def paired_requests(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int) -> pa.Table:
+    """Read every request of a pair of runs, the most slowed down by the second run first."""
+    sql = """SELECT * FROM paired_requests WHERE run_a = $run_a AND run_b = $run_b
+             ORDER BY latency_difference_ms DESC NULLS LAST, request_id"""
+    return read(connection, sql, run_a=run_a, run_b=run_b)
+
+
+def first_token_disagreements(
+    connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, limit: int = 200
+) -> pa.Table:
+    """Read the requests of a pair whose first output tokens differ."""
+    sql = """SELECT request_id, request_group, latency_ms_a, latency_ms_b, num_reused_tokens_a, num_reused_tokens_b
+             FROM paired_requests WHERE run_a = $run_a AND run_b = $run_b AND NOT first_token_agrees
+             ORDER BY request_id LIMIT $limit"""
+    return read(connection, sql, run_a=run_a, run_b=run_b, limit=limit)

@@ -1,0 +1,35 @@
+"""What the opened runs are, what their five numbers are, and what is wrong with them."""
+
+import duckdb
+import pyarrow as pa
+
+from radixflow.app.queries.reading import read
+
+
+def runs(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read one row a run: names, state, engine, model, limits, workload, machine."""
+    return read(connection, "SELECT * FROM runs ORDER BY run")
+
+
+def run_summary(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read the numbers of each run."""
+    return read(connection, "SELECT * FROM run_summary ORDER BY run")
+
+
+def paired_summary(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read the differences of each ordered pair of runs over one stream."""
+    return read(connection, "SELECT * FROM paired_summary ORDER BY run_a, run_b")
+
+
+def ledger_faults(connection: duckdb.DuckDBPyConnection, limit: int = 200) -> pa.Table:
+    """Read which slot and token ledgers do not close."""
+    sql = "SELECT label, f.* FROM ledger_faults f JOIN runs USING (run) ORDER BY run, round, request LIMIT $limit"
+    return read(connection, sql, limit=limit)
+
+
+def segment_faults(connection: duckdb.DuckDBPyConnection, limit: int = 200) -> pa.Table:
+    """Read which segments were left out because they cannot be read."""
+    sql = (
+        "SELECT label, f.* FROM segment_faults f JOIN runs USING (run) ORDER BY run, table_name, file_name LIMIT $limit"
+    )
+    return read(connection, sql, limit=limit)

@@ -1,0 +1,58 @@
+"""What a run is, and what a person must know before believing its numbers."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from radixflow.app import units
+
+
+def run_sentence(run: dict[str, Any]) -> str:
+    """Say what one run is: model, engine, limits and machine."""
+    engine = (
+        "a simulated engine"
+        if run["engine_kind"] == "simulated"
+        else f"vLLM {run['vllm_version'] or 'of an unknown version'}"
+    )
+    parts = [
+        f"{run['model_name'] or 'An unnamed model'} on {engine}",
+        f"{units.number(run['row_capacity'])} rows and {units.number(run['token_budget'])} tokens a round at most",
+        f"block size {units.number(run['block_size'])} tokens",
+    ]
+    if run["num_requests"]:
+        parts.append(f"{units.counted(run['num_requests'], 'request')} offered")
+    return ", ".join(parts) + "."
+
+
+def state_warnings(runs: pa.Table) -> list[str]:
+    """List what makes a run less than a finished recording of the real engine."""
+    warnings: list[str] = []
+    for run in runs.to_pylist():
+        warnings += _warnings(run)
+    return warnings
+
+
+def _warnings(run: dict[str, Any]) -> list[str]:
+    label, warnings = run["label"], []
+    if run["engine_kind"] == "simulated":
+        warnings.append(
+            f"{label} was simulated: its rounds are real scheduling, its durations are not measured on an engine."
+        )
+    if run["state"] == "incomplete":
+        warnings.append(f"{label} is incomplete: its recording ended early, and the numbers count what was kept.")
+    if run["state"] == "recording":
+        warnings.append(f"{label} is still being recorded: its numbers will change.")
+    if run["num_drops"]:
+        warnings.append(
+            f"{label} lost {units.counted(run['num_drops'], 'row')} while it was recorded: its numbers are too low."
+        )
+    if run["num_faults"]:
+        faults = units.counted(run["num_faults"], "fault")
+        warnings.append(f"{label} reported {faults} while it was recorded; the overview lists what is wrong.")
+    if run["probe"] == "off":
+        warnings.append(
+            f"{label} was recorded without the probe: avoidable rows are unknown and drawn as other causes."
+        )
+    if run["policy_effective"] and run["policy_effective"] != run["policy"]:
+        warnings.append(f"{label} was asked for policy {run['policy']} and ran under {run['policy_effective']}.")
+    return warnings
