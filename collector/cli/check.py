@@ -9,8 +9,8 @@ from radixflow.collector.cli.command_parser import CommandParser
 from radixflow.schema.errors import ExitCode
 
 DESCRIPTION = (
-    "Validate runs: the schema of each segment, the counts of the manifest, whether references resolve, and whether both\n"
-    "ledgers close. Prints one line a fault. Exit code 0 without faults, 1 with."
+    "Validate runs: the schema of each segment, the counts of the manifest, whether references resolve, and\n"
+    "whether both ledgers close. Prints one line a fault. Exit code 0 without faults, 1 with."
 )
 
 

@@ -76,7 +76,7 @@ class _Bars(ProgressDisplay):
         self._progress.stop()
 
     def show(self, progress: ArmProgress) -> None:
-        fields = {"words": described(progress), "phase": _PHASES[progress.phase]}
+        fields: dict[str, Any] = {"words": described(progress), "phase": _PHASES[progress.phase]}
         task = self._tasks.get(progress.policy)
         if task is None:
             for other in self._tasks.values():

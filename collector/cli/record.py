@@ -41,7 +41,8 @@ def run(words: Sequence[str]) -> int:
         except (RadixflowError, KeyboardInterrupt) as error:
             if not interruption.has_happened:  # else a failure of the engine is only how it took the interruption
                 raise
-            raise RadixflowError("Stopped; what was recorded is kept, marked incomplete.", ExitCode.INTERRUPTED) from error
+            sentence = "Stopped; what was recorded is kept, marked incomplete."
+            raise RadixflowError(sentence, ExitCode.INTERRUPTED) from error
     _print_summary(paths, options.json, sys.stdout)
     return int(ExitCode.OK)
 

@@ -16,8 +16,8 @@ from radixflow.schema.errors import RadixflowError
 
 DEFAULT_POLICIES = ("radix", "radixflow-immediate")
 DESCRIPTION = (
-    "Run one arm per policy over the same stream of requests on the real vLLM engine, record every scheduling round, and\n"
-    "print how the arms differ. Writes one run a policy: OUTPUT/EXPERIMENT/STREAM/POLICY/."
+    "Run one arm per policy over the same stream of requests on the real vLLM engine, record every scheduling\n"
+    "round, and print how the arms differ. Writes one run a policy: OUTPUT/EXPERIMENT/STREAM/POLICY/."
 )
 
 
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--stream", metavar="NAME", help="second folder (default: workload, regime and digest of the stream)")
     add("--force", action="store_true", help="replace runs that are already there")
     add("--probe", choices=PROBE_MODES, default="full",
-        help="record BLOCKED visits (blocked), also look behind a stop for READY work (full), or neither (%(default)s)")  # fmt: skip
+        help="record BLOCKED visits (blocked), and READY work behind a stop (full), or neither (off) (%(default)s)")  # fmt: skip
     add("--device", choices=DEVICES, default="auto", help="where the engine runs (%(default)s)")
     add("--allow-untested-vllm", action="store_true", help="go on with a vLLM version that was not tested")
     add("--json", action="store_true", help="print the summary as JSON")
@@ -64,7 +64,7 @@ def _epilog() -> str:
     width = max(map(len, ALIASES))
     lines = ["policies:"]
     lines += [f"  {name:<{width}}  {text}" for name, (_, text) in ALIASES.items()]
-    lines += ["  An unused row is an avoidable bubble when arrived work was READY and the scan had stopped before it.", ""]
+    lines += ["  An unused row is an avoidable bubble when arrived work was READY but behind the stop of the scan.", ""]
     lines += ["workloads:", *(f"  {name}  {workload.description}" for name, workload in WORKLOADS.items()), ""]
     lines += ["shipped models:", *(f"  {name:<14}  {model.description}" for name, model in SHIPPED_MODELS.items()), ""]
     lines += ["engine options:", "  Any other option goes to vLLM's own parser, such as --max-num-seqs 16"

@@ -17,7 +17,8 @@ _RUN_LINES = (
 _PAIR_LINES = (
     ("paired requests", "num_pairs", ""), ("rounds", "rounds_difference", "+"),
     ("mean latency", "mean_latency_difference_ms", "+ms"), ("scheduled tokens", "scheduled_tokens_difference", "+"),
-    ("reused tokens", "reused_tokens_difference", "+"), ("first-token agreement", "first_token_agreement_fraction", "%"),
+    ("reused tokens", "reused_tokens_difference", "+"), 
+    ("first-token agreement", "first_token_agreement_fraction", "%"),
     ("first-token disagreements", "num_first_token_disagreements", ""),
 )  # fmt: skip
 UNKNOWN = "-"
@@ -67,8 +68,8 @@ def print_grid(lines: Sequence[Sequence[str]], out: TextIO) -> None:
     """Print lines of cells in aligned columns, the first to the left, the others to the right."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
-        cells = [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
-        print("  ".join(cells).rstrip(), file=out)
+        numbers = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        print("  ".join([line[0].ljust(widths[0]), *numbers]).rstrip(), file=out)
 
 
 def _lines(declared: Sequence[tuple[str, str, str]], rows: list[Row]) -> list[tuple[str, ...]]:

@@ -12,7 +12,12 @@ from typing import IO, TextIO
 _LOG_PREFIX = re.compile(r"^(\([^)]*\)\s*)?((DEBUG|INFO|WARNING|ERROR|CRITICAL) [\d: -]+\[[^]]*\]\s*)?")
 _ERROR_LINE = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception|Exit|Interrupt)): (.+)$")
 # What the processes around a failed one say of it; the cause stands above them in the log.
-_CONSEQUENCES = ("Engine core initialization failed", "WorkerProc initialization failed", "EngineDeadError", "cancelled")
+_CONSEQUENCES = (
+    "Engine core initialization failed",
+    "WorkerProc initialization failed",
+    "EngineDeadError",
+    "cancelled",
+)
 
 
 class CapturedOutput:
@@ -41,7 +46,7 @@ class CapturedOutput:
         if self._verbose:
             os.dup2(2, 1)
             return self
-        self._log = tempfile.TemporaryFile(prefix="radixflow-engine-log-")  # noqa: SIM115 - closed in __exit__
+        self._log = tempfile.TemporaryFile(prefix="radixflow-engine-log-")  # closed in __exit__
         for number in (1, 2):
             os.dup2(self._log.fileno(), number)
         return self

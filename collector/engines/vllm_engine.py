@@ -21,7 +21,7 @@ from radixflow.schema.manifest import Manifest, write_manifest
 from radixflow.schema.run_directory import create_run
 from radixflow.schema.table_writer import SegmentWriter
 
-SHUTDOWN_SECONDS = 60.0
+SHUTDOWN_SECONDS = 30.0
 """Longest wait for the engine process to end by itself."""
 PROGRESS_SECONDS = 0.25
 _DIED = "its process ended without a word (killed, or out of memory)."
@@ -99,18 +99,18 @@ class _VllmTokens:
 
         self._engine = engine
         # Greedy, and always all output tokens: the work of an arm must not hang on what its model says.
-        self._sampling = lambda length: SamplingParams(
-            max_tokens=length, temperature=0.0, detokenize=False, ignore_eos=True, output_kind=RequestOutputKind.DELTA
-        )
+        self._sampling: dict[str, Any] = {
+            "temperature": 0.0, "detokenize": False, "ignore_eos": True, "output_kind": RequestOutputKind.DELTA,
+        }  # fmt: skip
+        self._parameters: Callable[..., Any] = SamplingParams
 
     async def generate(self, request: OfferedRequest) -> AsyncIterator[list[int]]:
         from vllm.v1.engine.exceptions import EngineDeadError
 
         prompt = {"prompt_token_ids": list(request.prompt_token_ids)}
         try:
-            async for output in self._engine.generate(
-                prompt, self._sampling(request.max_output_tokens), request.request_id
-            ):
+            parameters = self._parameters(max_tokens=request.max_output_tokens, **self._sampling)
+            async for output in self._engine.generate(prompt, parameters, request.request_id):
                 yield list(output.outputs[0].token_ids)
         except EngineDeadError as error:
             raise EngineFailure(_DIED) from error

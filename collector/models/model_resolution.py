@@ -50,7 +50,9 @@ def resolve_model(name: str) -> ModelChoice:
             " Hugging Face id (owner/name)."
         )
     if _is_offline() and not _is_in_hub_cache(name):
-        raise RadixflowError(f"The model {name} is not in the local Hugging Face cache, and downloads are switched off.")
+        raise RadixflowError(
+            f"The model {name} is not in the local Hugging Face cache, and downloads are switched off."
+        )
     return ModelChoice(name, name)
 
 

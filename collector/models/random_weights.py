@@ -1,8 +1,8 @@
 """Random weights that make a wrong recurrent state visible.
 
-With usual random weights the gates of a gated delta net forget within a few tokens: answers stay equal even when a wrong
-state is read, so that "the answers agree" proves nothing. Slow decay and wide weights keep the state alive to the last
-token.
+With usual random weights the gates of a gated delta net forget within a few tokens: answers stay equal even when a
+wrong state is read, so that "the answers agree" proves nothing. Slow decay and wide weights keep the state alive to the
+last token.
 """
 
 from pathlib import Path
@@ -19,6 +19,7 @@ def write_weights(folder: Path, config: dict[str, object]) -> None:
     Deterministic: the same configuration gives the same bytes. The global random state is left as it was.
     """
     import torch
+    from transformers.utils import logging
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
@@ -29,6 +30,7 @@ def write_weights(folder: Path, config: dict[str, object]) -> None:
                 parameter.fill_(DECAY_LOGARITHM)
             elif name.endswith("dt_bias"):
                 parameter.zero_()
+    logging.disable_progress_bar()
     model.save_pretrained(folder)
 
 

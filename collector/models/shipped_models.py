@@ -40,7 +40,7 @@ SHIPPED_MODELS = {
     for model in [
         ShippedModel(
             "tiny-hybrid",
-            "Three gated-delta-net layers and one attention layer (Qwen3-Next shape) whose answers depend on the state.",
+            "Three gated delta net layers and an attention layer (Qwen3-Next shape); answers depend on the state.",
             True, _HYBRID,
         ),
         ShippedModel("tiny-attention", "Four attention layers (Qwen3 shape): the control without recurrent state.",

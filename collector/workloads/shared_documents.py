@@ -1,9 +1,9 @@
 """Questions on shared documents with several candidate answers each: the traffic that prefix caches live from.
 
-A question is one request group. Each of its branches is *document + question + one candidate*, so the branches share all
-but their last few tokens, and questions on one document share the document. Each branch asks for one output token by
-default, as in candidate scoring. Long and short documents are mixed: the long ones hold several thousand tokens, the
-short ones often less than one cache block, so that there is work with and without anything to wait for.
+A question is one request group. Each of its branches is *document + question + one candidate*, so the branches share
+all but their last few tokens, and questions on one document share the document. Each branch asks for one output token
+by default, as in candidate scoring. Long and short documents are mixed: the long ones hold several thousand tokens,
+the short ones often less than one cache block, so that there is work with and without anything to wait for.
 """
 
 import random
@@ -96,9 +96,7 @@ def _questions(parameters: SharedDocuments, rng: random.Random) -> list[_Questio
         document = _tokens(_document_length(parameters, rng), parameters, rng)
         for _ in range(_questions_on_one_document(parameters.regime, rng)):
             stem = document + _tokens(rng.randint(16, 48), parameters, rng)
-            candidates = tuple(
-                _tokens(rng.randint(4, 24), parameters, rng) for _ in range(parameters.num_branches)
-            )
+            candidates = tuple(_tokens(rng.randint(4, 24), parameters, rng) for _ in range(parameters.num_branches))
             questions.append(_Question(stem, candidates))
     return questions[: parameters.num_groups]
 
