@@ -4,9 +4,9 @@
 -- Windows and groups are by (run, round), so that a filter on run and round reaches the Parquet scans.
 
 CREATE VIEW slot_cells AS
-WITH classified AS (
+WITH classified AS NOT MATERIALIZED (
     SELECT
-        visits.*,
+        run, round, visit, request, num_tokens, producer, cause, reason, published_round,
         CASE
             WHEN outcome = 'ready' THEN 'avoidable'
             WHEN outcome = 'blocked' THEN 'dependency_wait'
@@ -16,14 +16,14 @@ WITH classified AS (
         END AS slot_class
     FROM visits
 ),
-ranked AS (
+ranked AS NOT MATERIALIZED (
     SELECT *, row_number() OVER (PARTITION BY run, round, slot_class ORDER BY visit) AS class_rank
     FROM classified
 ),
-witnesses AS (  -- of each class as many as the ledger counts, the first ones in the order of the queue
+witnesses AS NOT MATERIALIZED (  -- of each class as many as the ledger counts, the first ones in the order of the queue
     SELECT
         ranked.*,
-        row_number() OVER (PARTITION BY ranked.run, ranked.round ORDER BY ranked.visit) AS position
+        rounds.rows_used - 1 + row_number() OVER (PARTITION BY ranked.run, ranked.round ORDER BY ranked.visit) AS slot
     FROM ranked
     JOIN rounds USING (run, round)
     WHERE ranked.class_rank <= CASE ranked.slot_class
@@ -34,73 +34,70 @@ witnesses AS (  -- of each class as many as the ledger counts, the first ones in
         ELSE rounds.rows_other
     END
 ),
-counted AS (
+unexplained AS NOT MATERIALIZED (  -- the ledger of each round less what rows and witnesses account for
     SELECT
         run,
         round,
-        count(*) FILTER (slot_class = 'used') AS num_used,
-        count(*) FILTER (slot_class <> 'used') AS num_witnesses,
-        count(*) FILTER (slot_class = 'avoidable') AS num_avoidable,
-        count(*) FILTER (slot_class = 'dependency_wait') AS num_dependency_wait,
-        count(*) FILTER (slot_class = 'held') AS num_held,
-        count(*) FILTER (slot_class = 'token_limited') AS num_token_limited,
-        count(*) FILTER (slot_class = 'other') AS num_other
+        max(row_capacity) AS row_capacity,
+        sum(used) AS used,
+        sum(avoidable) AS avoidable,
+        sum(dependency_wait) AS dependency_wait,
+        sum(held) AS held,
+        sum(token_limited) AS token_limited,
+        sum(other) AS other,
+        max(rows_used) AS rows_used,
+        sum(is_witness) AS num_witnesses
     FROM (
-        SELECT run, round, 'used' AS slot_class FROM rows
+        SELECT
+            run, round, row_capacity, rows_used, rows_used AS used, rows_avoidable AS avoidable,
+            rows_dependency_wait AS dependency_wait, rows_held AS held, rows_token_limited AS token_limited,
+            rows_other AS other, 0 AS is_witness
+        FROM rounds
         UNION ALL
-        SELECT run, round, slot_class FROM witnesses
+        SELECT run, round, 0, 0, -1, 0, 0, 0, 0, 0, 0
+        FROM rows
         UNION ALL
-        SELECT run, round, NULL AS slot_class FROM rounds
+        SELECT
+            run, round, 0, 0, 0,
+            -(slot_class = 'avoidable')::INTEGER, -(slot_class = 'dependency_wait')::INTEGER,
+            -(slot_class = 'held')::INTEGER, -(slot_class = 'token_limited')::INTEGER,
+            -(slot_class = 'other')::INTEGER, 1
+        FROM witnesses
     )
     GROUP BY run, round
 ),
-filled AS (  -- how far each class reaches: used rows whose segment is lost first, then slots without a witness
-    SELECT
-        rounds.run,
-        rounds.round,
-        rounds.row_capacity,
-        num_used,
-        greatest(rounds.rows_used, num_used) AS after_used,
-        after_used + num_witnesses AS after_witnesses,
-        after_witnesses + rounds.rows_avoidable - counted.num_avoidable AS after_avoidable,
-        after_avoidable + rounds.rows_dependency_wait - counted.num_dependency_wait AS after_dependency_wait,
-        after_dependency_wait + rounds.rows_held - counted.num_held AS after_held,
-        after_held + rounds.rows_token_limited - counted.num_token_limited AS after_token_limited,
-        after_token_limited + rounds.rows_other - counted.num_other AS after_other
-    FROM rounds
-    JOIN counted USING (run, round)
-),
-anonymous AS (
+anonymous AS NOT MATERIALIZED (  -- used slots are anonymous only where the segment of their rows is lost
     SELECT
         run,
         round,
         slot,
         CASE
-            WHEN slot < after_used THEN 'used'
-            WHEN slot < after_avoidable THEN 'avoidable'
-            WHEN slot < after_dependency_wait THEN 'dependency_wait'
-            WHEN slot < after_held THEN 'held'
-            WHEN slot < after_token_limited THEN 'token_limited'
-            WHEN slot < after_other THEN 'other'
+            WHEN slot < rows_used THEN 'used'
+            WHEN empty_slot < avoidable THEN 'avoidable'
+            WHEN empty_slot < avoidable + dependency_wait THEN 'dependency_wait'
+            WHEN empty_slot < avoidable + dependency_wait + held THEN 'held'
+            WHEN empty_slot < avoidable + dependency_wait + held + token_limited THEN 'token_limited'
+            WHEN empty_slot < avoidable + dependency_wait + held + token_limited + other THEN 'other'
             ELSE 'no_work'
         END AS slot_class
     FROM (
-        SELECT *, unnest(range(num_used, after_used) || range(after_witnesses, row_capacity)) AS slot
-        FROM filled
+        SELECT
+            *,
+            unnest(range(rows_used - used::BIGINT, rows_used) || range(rows_used + num_witnesses::BIGINT, row_capacity))
+                AS slot,
+            slot - rows_used - num_witnesses AS empty_slot
+        FROM unexplained
     )
 ),
-cells AS (
+cells AS NOT MATERIALIZED (
     SELECT
         run, round, slot::BIGINT AS slot, 'used' AS slot_class, request, num_tokens, num_reused_tokens, kind,
         NULL::INTEGER AS producer, NULL::VARCHAR AS cause, NULL::VARCHAR AS reason, NULL::BIGINT AS published_round
     FROM rows
     UNION ALL
     SELECT
-        witnesses.run, witnesses.round, filled.after_used + witnesses.position - 1, witnesses.slot_class,
-        witnesses.request, witnesses.num_tokens, NULL, NULL,
-        witnesses.producer, witnesses.cause, witnesses.reason, witnesses.published_round
+        run, round, slot, slot_class, request, num_tokens, NULL, NULL, producer, cause, reason, published_round
     FROM witnesses
-    JOIN filled USING (run, round)
     UNION ALL
     SELECT run, round, slot, slot_class, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     FROM anonymous

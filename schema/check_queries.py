@@ -1,0 +1,88 @@
+"""What must hold within and between the tables of a run, as queries that find what does not."""
+
+ORDERED_TIMES = (
+    ("rounds", "round", ("schedule_start_ns", "schedule_end_ns", "update_start_ns", "update_end_ns")),
+    ("requests", "request_id", ("registered_ns", "first_selected_ns", "finished_ns")),
+    ("requests", "request_id", ("registered_ns", "released_ns")),
+    ("offers", "request_id", ("sent_ns", "first_output_ns", "completed_ns")),
+    ("spans", "round", ("start_ns", "end_ns")),
+)
+"""Table, column that names a row, and columns whose known times never go backwards."""
+
+_TOTALS = """requests:
+    SELECT requests.*, counted.* EXCLUDE (request), coalesce(blocked.num_blocked, 0) AS num_blocked
+    FROM requests
+    LEFT JOIN (
+        SELECT request, count(*) AS counted_rows, sum(num_tokens) AS counted_tokens FROM rows GROUP BY request
+    ) AS counted ON counted.request = requests.request
+    LEFT JOIN (
+        SELECT request, count(*) AS num_blocked FROM visits
+        WHERE outcome = 'blocked' AND witness = 'native' GROUP BY request
+    ) AS blocked ON blocked.request = requests.request"""
+
+_ROUNDS = """rounds:
+    SELECT rounds.*, coalesce(num_rows, 0) AS num_rows, num_slots, last_slot, coalesce(num_tokens, 0) AS num_tokens
+    FROM rounds
+    LEFT JOIN (
+        SELECT
+            round, count(*) AS num_rows, count(DISTINCT slot) AS num_slots, max(slot) AS last_slot,
+            sum(num_tokens) AS num_tokens
+        FROM rows GROUP BY round
+    ) AS counted USING (round)"""
+
+_SEQUENCE = """rounds:
+    SELECT round, schedule_start_ns, lag(round, 1, 0) OVER (ORDER BY round) AS before,
+        lag(schedule_start_ns) OVER (ORDER BY round) AS start_before
+    FROM rounds"""
+
+
+def _repeated(table: str, columns: str) -> str:
+    return f"{table}: SELECT {columns}, count(*) AS times FROM {table} GROUP BY {columns}"
+
+
+CROSS_CHECKS = (
+    (_SEQUENCE, "round <> before + 1 AND round <> before", "format('Round {} follows round {}.', round, before)"),
+    (_repeated("rounds", "round"), "times > 1", "format('Round {} is there {} times.', round, times)"),
+    (_SEQUENCE, "schedule_start_ns < start_before", "format('Round {} starts before the round before it.', round)"),
+    (_ROUNDS, "num_slots <> num_rows", "format('Two rows of round {} have the same slot.', round)"),
+    (
+        _ROUNDS,
+        "num_slots = num_rows AND last_slot <> num_rows - 1",
+        "format('The slots of round {} are not 0 to {}.', round, num_rows - 1)",
+    ),
+    (
+        _ROUNDS,
+        "rows_used <> num_rows",
+        "format('Round {} says {} rows in use, rows has {}.', round, rows_used, num_rows)",
+    ),
+    (
+        _ROUNDS,
+        "tokens_scheduled <> num_tokens",
+        "format('Round {} says {} tokens, rows has {}.', round, tokens_scheduled, num_tokens)",
+    ),
+    (
+        _repeated("visits", "round, visit"),
+        "times > 1",
+        "format('Position {} of the scan of round {} is there {} times.', visit, round, times)",
+    ),
+    (_repeated("requests", "request"), "times > 1", "format('Number {} is there {} times.', request, times)"),
+    (_repeated("requests", "request_id"), "times > 1", "format('{} is there {} times.', request_id, times)"),
+    (_repeated("offers", "request_id"), "times > 1", "format('{} is there {} times.', request_id, times)"),
+    (
+        _TOTALS,
+        "num_rows <> coalesce(counted_rows, 0)",
+        "format('{} says {} rows, rows has {}.', request_id, num_rows, coalesce(counted_rows, 0))",
+    ),
+    (
+        _TOTALS,
+        "num_scheduled_tokens <> coalesce(counted_tokens, 0)",
+        "format('{} says {} scheduled tokens, rows has {}.', "
+        "request_id, num_scheduled_tokens, coalesce(counted_tokens, 0))",
+    ),
+    (
+        _TOTALS,
+        "num_blocked_visits <> num_blocked",
+        "format('{} says {} BLOCKED visits, visits has {}.', request_id, num_blocked_visits, num_blocked)",
+    ),
+)
+"""Source (a table, or ``name: query``), condition of a fault, and its sentence in SQL."""
