@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from radixflow.app.components.brand import ICON, show_brand
 from radixflow.app.components.opened_runs import open_workbench
 from radixflow.schema.errors import RadixflowError
 
@@ -15,7 +16,8 @@ PAGES = {
     ],
 }
 
-st.set_page_config(page_title="RadixFlow workbench", page_icon=":material/view_timeline:", layout="wide")
+st.set_page_config(page_title="RadixFlow workbench", page_icon=ICON, layout="wide")
+show_brand()
 page = st.navigation(PAGES)
 try:
     if open_workbench():

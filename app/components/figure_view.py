@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
 
-_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
+from radixflow.app.figures.interaction import plotly_config
 
 
 def show_figure(figure: go.Figure, name: str) -> None:
@@ -14,8 +14,7 @@ def show_figure(figure: go.Figure, name: str) -> None:
         figure: The figure.
         name: Key of the element and file name of its download.
     """
-    config = _CONFIG | {"toImageButtonOptions": {"filename": f"radixflow-{name}", "format": "svg"}}
-    st.plotly_chart(figure, theme="streamlit", key=f"figure_{name}", config=config)
+    st.plotly_chart(figure, theme="streamlit", key=f"figure_{name}", config=plotly_config(name))
 
 
 def show_table(table: pa.Table, empty: str) -> None:

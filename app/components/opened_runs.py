@@ -7,6 +7,7 @@ import streamlit as st
 from radixflow.app.components.empty_state import show_empty_state
 from radixflow.app.components.runs_folder import runs_folder
 from radixflow.app.components.text import plain_markdown
+from radixflow.app.components.timeline_window import forget_window
 from radixflow.app.queries.cached import Selection, catalog, select
 from radixflow.app.queries.run_catalog import Catalog, RunChoice, default_arms
 
@@ -74,3 +75,4 @@ def _names(choices: list[RunChoice]) -> dict[str, RunChoice]:
 
 def _forget_arms() -> None:
     st.session_state.pop("arms", None)
+    forget_window()

@@ -1,5 +1,6 @@
 """The head of every page: its title, the arms on it, and what a person must know before believing any number."""
 
+import html
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +10,9 @@ from radixflow.app.components.text import plain_markdown
 from radixflow.app.figures.palette import arm_style
 from radixflow.app.sentences.run_state import state_warnings
 
+_WIDE = "<style>[data-testid='stMainBlockContainer'] { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"
+"""A timeline wants the width that Streamlit leaves free at both sides."""
+
 
 def start_page(title: str, runs: pa.Table) -> None:
     """Draw the head of a page; simulated, incomplete, running and faulty runs are marked here, so on every page.
@@ -17,6 +21,7 @@ def start_page(title: str, runs: pa.Table) -> None:
         title: Title of the page.
         runs: Rows of ``runs``.
     """
+    st.html(_WIDE)
     st.title(title, anchor=False)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for run in runs.to_pylist():
@@ -27,8 +32,8 @@ def start_page(title: str, runs: pa.Table) -> None:
 
 def _arm_chip(run: dict[str, Any]) -> None:
     colour = arm_style(run["policy"]).colour
-    st.html(f'<span style="color:{colour};font-size:1.2em">■</span>', width="content")
-    st.markdown(f"**{plain_markdown(run['label'])}**", width="content")
+    sign = f'<span style="color:{colour}">■</span>'
+    st.html(f"<span>{sign}&nbsp; <b>{html.escape(run['label'])}</b></span>", width="content")
     if run["engine_kind"] == "simulated":
         st.badge("Simulated engine", icon=":material/science:", color="violet")
     if run["state"] == "incomplete":

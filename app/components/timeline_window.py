@@ -1,5 +1,6 @@
 """Which part of the timeline is visible: kept in the address, moved by inputs, buttons, mouse and keys alike."""
 
+import math
 from typing import Literal
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ from radixflow.app.queries.slot_raster import Window, neighbour, whole_window
 
 VIEW = "timeline_view"
 _AXES = {"time": "Time", "round": "Round number"}
+_FORGOTTEN = "timeline_window_forgotten"
 _UNITS = {"time": "ms", "round": "round"}
 
 
@@ -32,6 +34,8 @@ def timeline_window(extent: pa.Table, bubbles: pa.Table) -> Window:
             on_change=forget_window,
         )
     whole = whole_window(extent, axis)
+    if st.session_state.pop(_FORGOTTEN, False):
+        _set(whole)
     unit = _UNITS[axis]
     low = place[1].number_input(f"From ({unit})", value=whole.low, key="from", bind="query-params", format="%.4g")
     high = place[2].number_input(f"To ({unit})", value=whole.high, key="to", bind="query-params", format="%.4g")
@@ -44,16 +48,15 @@ def timeline_window(extent: pa.Table, bubbles: pa.Table) -> Window:
 
 
 def forget_window() -> None:
-    """Go back to the whole run."""
-    for key in ("from", "to"):
-        st.session_state.pop(key, None)
+    """Go back to the whole run, whichever run and axis the next page shows."""
+    st.session_state[_FORGOTTEN] = True
 
 
 def follow_view() -> None:
     """Take over the range to which the mouse or a key has moved the figure."""
     visible = st.session_state[VIEW].get("range")
     if visible:
-        _set(float(visible[0]), float(visible[1]))
+        _set(Window(st.session_state["axis"], float(visible[0]), float(visible[1])))
 
 
 def follow_jump(window: Window, bubbles: pa.Table) -> None:
@@ -68,8 +71,10 @@ def follow_jump(window: Window, bubbles: pa.Table) -> None:
 def _jump(window: Window, bubbles: pa.Table, direction: Literal["previous", "next"]) -> None:
     found = neighbour(window, bubbles, direction)
     if found:
-        _set(found.low, found.high)
+        _set(found)
 
 
-def _set(low: float, high: float) -> None:
-    st.session_state["from"], st.session_state["to"] = low, high
+def _set(window: Window) -> None:
+    """Move the window; as many digits are kept as its length calls for, so that addresses stay short."""
+    digits = 4 - math.floor(math.log10(max(window.high - window.low, 1e-9)))
+    st.session_state["from"], st.session_state["to"] = round(window.low, digits), round(window.high, digits)

@@ -8,14 +8,14 @@ from plotly.subplots import make_subplots
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import GUIDE, SLOT_STYLES, arm_style
+from radixflow.app.figures.palette import GUIDE, SLOT_STYLES, SlotStyle, arm_style, slot_marker
 from radixflow.app.figures.slot_marks import Mark, cell_marks, sum_marks
 
 _SLOT_PIXELS = 15
 _RASTER_PIXELS = (150, 330)
 _TRACK_PIXELS = 84
 _GAP_PIXELS = 40
-_TOP, _BOTTOM = 84, 52
+_TOP, _BOTTOM = 62, 52
 
 
 class TimelineData(NamedTuple):
@@ -45,9 +45,10 @@ def bubble_timeline(data: TimelineData) -> go.Figure:
     if data.raster.num_rows == 0 and data.tracks.num_rows == 0:
         return layout.empty_figure("No round lies in this window. Widen it, or record a run with work in it.", 360)
     runs = data.runs.to_pylist()
-    marks = (cell_marks if "slot" in data.raster.column_names else sum_marks)(data.raster, data.axis)
+    is_coarse = "slot" not in data.raster.column_names
+    marks = (sum_marks if is_coarse else cell_marks)(data.raster, data.axis)
     figure = _frame(runs, data)
-    for trace, row in _raster_traces(marks, runs):
+    for trace, row in _raster_traces(marks, runs, is_coarse):
         figure.add_trace(trace, row=row, col=1)
     _add_tracks(figure, data, runs)
     return figure
@@ -65,7 +66,7 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
         plot_height + _TOP + _BOTTOM,
         margin={"l": 64, "r": 20, "t": _TOP, "b": _BOTTOM},
         barmode="overlay",
-        legend={"y": 1 + 40 / plot_height, "traceorder": "normal"},
+        legend={"y": 1 + 26 / plot_height, "traceorder": "normal"},
         dragmode="pan",
     )
     figure.update_xaxes(range=[data.low, data.high], showgrid=False)
@@ -125,7 +126,7 @@ def _label_track(figure: go.Figure, row: int, text: str) -> None:
     )
 
 
-def _raster_traces(marks: list[Mark], runs: list[dict[str, Any]]) -> list[tuple[go.Bar, int]]:
+def _raster_traces(marks: list[Mark], runs: list[dict[str, Any]], is_coarse: bool) -> list[tuple[go.Bar, int]]:
     """Make one trace a class and arm: a browser draws a few traces of many bars far faster than many traces."""
     row_of = {run["run"]: row for row, run in enumerate(runs, start=1)}
     chosen: dict[tuple[str, int], list[Mark]] = {}
@@ -136,14 +137,13 @@ def _raster_traces(marks: list[Mark], runs: list[dict[str, Any]]) -> list[tuple[
     for style in SLOT_STYLES:
         for run in row_of:
             if (style, run) in chosen:
-                traces.append((_bars(style, chosen[style, run], style not in in_legend), row_of[run]))
+                traces.append((_bars(style, chosen[style, run], style not in in_legend, is_coarse), row_of[run]))
                 in_legend.add(style)
     return traces
 
 
-def _bars(style: str, marks: list[Mark], in_legend: bool) -> go.Bar:
+def _bars(style: str, marks: list[Mark], in_legend: bool, is_coarse: bool) -> go.Bar:
     look = SLOT_STYLES[style]
-    solid = style in ("used", "avoidable")
     return go.Bar(
         x=[mark.left + mark.width / 2 for mark in marks],
         width=[mark.width for mark in marks],
@@ -154,18 +154,13 @@ def _bars(style: str, marks: list[Mark], in_legend: bool) -> go.Bar:
         name=look.label,
         legendgroup=style,
         showlegend=in_legend,
-        marker={
-            "color": [mark.colour for mark in marks] if style == "used" else look.fill,
-            "line": {"width": 0 if solid else 0.8, "color": look.outline},
-            "pattern": {
-                "shape": look.hatch,
-                "fgcolor": look.outline,
-                "size": 5,
-                "solidity": 0.25,
-                "fillmode": "overlay",
-            },
-        },
+        marker=slot_marker(look) | {"color": [mark.colour for mark in marks], "line": _outline(look, is_coarse)},
     )
+
+
+def _outline(look: SlotStyle, is_coarse: bool) -> dict[str, Any]:
+    """Outline single cells of a hatched class; outlines of bars a few pixels wide would drown their fill."""
+    return {"width": 0.7 if look.hatch and not is_coarse else 0, "color": look.outline}
 
 
 def _add_tracks(figure: go.Figure, data: TimelineData, runs: list[dict[str, Any]]) -> None:

@@ -10,6 +10,8 @@ from radixflow.app import units
 from radixflow.app.figures import layout
 from radixflow.app.figures.palette import AVOIDABLE, GUIDE, USED, arm_style
 
+_HEADROOM = 1.12
+
 
 class _Quantity(NamedTuple):
     used: str
@@ -57,7 +59,16 @@ def fullness_by_round(table: pa.Table, runs: pa.Table) -> go.Figure:
     figure.update_xaxes(range=[0.5, last + 0.5])
     for row_number, quantity in enumerate(_QUANTITIES, start=1):
         figure.update_yaxes(title_text=quantity.title, row=row_number, col=1)
+        figure.update_yaxes(range=[0, _HEADROOM * _top(table, quantity)], row=row_number)
     return figure
+
+
+def _top(table: pa.Table, quantity: _Quantity) -> float:
+    """Find the highest value or limit: the scale is that of what a round could hold, not of what it held."""
+    rows = table.to_pylist()
+    return max(
+        max(row[quantity.limit] or 0, (row[quantity.used] or 0) + (row[quantity.avoidable] or 0), 1) for row in rows
+    )
 
 
 def _title(arm: dict[str, Any]) -> str:

@@ -33,6 +33,7 @@ def style(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
         paper_bgcolor=TRANSPARENT,
         plot_bgcolor=TRANSPARENT,
         margin={"l": 64, "r": 16, "t": 40, "b": 48},
+        showlegend=True,
         hovermode="closest",
         hoverlabel={"align": "left", "namelength": -1},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0, "title": {"text": ""}},

@@ -1,7 +1,8 @@
 """One meaning, one colour (Okabe-Ito), the same in the app, the reports and the exports.
 
 Every colour is readable on a white and on a near-black page, and no meaning hangs on colour alone: each class of unused
-row also has its own hatch, except the avoidable bubble, which is solid so that it is the loudest thing on a page.
+row also has its own hatch on a paler ground, except the avoidable bubble, which is solid and full, so that it is the
+loudest thing on a page.
 """
 
 from typing import Any, NamedTuple
@@ -12,14 +13,12 @@ class SlotStyle(NamedTuple):
 
     Attributes:
         label: Name in legends.
-        meaning: The same in a sentence, for hovers.
         fill: Fill colour.
         outline: Colour of the outline and of the hatch.
         hatch: Plotly pattern shape; empty for solid.
     """
 
     label: str
-    meaning: str
     fill: str
     outline: str
     hatch: str
@@ -39,28 +38,14 @@ GROUP_SHADES = ("#0072B2", "#7CC4EE", "#2C93CF", "#A9D8F4", "#005B8F", "#56B4E9"
 """Shades of used rows; neighbouring request groups differ strongly in lightness."""
 
 SLOT_STYLES: dict[str, SlotStyle] = {
-    "used": SlotStyle("Used row", "used", USED, "rgba(0,0,0,0)", ""),
-    "avoidable": SlotStyle("Avoidable bubble", "unused although a READY request waited", AVOIDABLE, AVOIDABLE, ""),
-    "dependency_wait": SlotStyle(
-        "Waiting on a producer",
-        "unused: a request waits for a state that is being written",
-        DEPENDENCY_WAIT,
-        "#8F8500",
-        "/",
-    ),
-    "marked_again": SlotStyle(
-        "State marked again",
-        "unused: the awaited state is published and was only marked again",
-        MARKED_AGAIN,
-        "#8E3F6B",
-        "x",
-    ),
-    "held": SlotStyle("Held by admission", "unused: admission holds a request back", HELD, "#00573F", "."),
-    "token_limited": SlotStyle(
-        "Token limited", "unused: the token budget allows no more", TOKEN_LIMITED, "#6A6A6A", "-"
-    ),
-    "other": SlotStyle("Other stop", "unused: another native refusal", OTHER, "#8A8A8A", "|"),
-    "no_work": SlotStyle("No work", "unused: no arrived request was left", "rgba(0,0,0,0)", GUIDE, ""),
+    "used": SlotStyle("Used row", USED, USED, ""),
+    "avoidable": SlotStyle("Avoidable bubble", AVOIDABLE, AVOIDABLE, ""),
+    "dependency_wait": SlotStyle("Waiting on a producer", "rgba(240,228,66,0.6)", "#CDBB00", "/"),
+    "marked_again": SlotStyle("State marked again", "rgba(204,121,167,0.5)", "#C9699F", "x"),
+    "held": SlotStyle("Held by admission", "rgba(0,158,115,0.5)", HELD, "."),
+    "token_limited": SlotStyle("Token limited", "rgba(154,154,154,0.55)", TOKEN_LIMITED, "-"),
+    "other": SlotStyle("Other stop", "rgba(92,92,92,0.75)", "#8A8A8A", "|"),
+    "no_work": SlotStyle("No work", "rgba(0,0,0,0)", "rgba(138,138,138,0.6)", ""),
 }
 """Slot class to its style, in the order of the slot ledger. ``no_work`` is never drawn: empty means empty."""
 
@@ -69,8 +54,8 @@ def slot_marker(look: SlotStyle) -> dict[str, Any]:
     """Give the Plotly marker of a bar in one class: its fill, and for a hatched class outline and hatch."""
     return {
         "color": look.fill,
-        "line": {"width": 1 if look.hatch else 0, "color": look.outline},
-        "pattern": {"shape": look.hatch, "fgcolor": look.outline, "size": 6, "solidity": 0.25, "fillmode": "overlay"},
+        "line": {"width": 0 if look.fill == look.outline else 1, "color": look.outline},
+        "pattern": {"shape": look.hatch, "fgcolor": look.outline, "size": 7, "solidity": 0.2, "fillmode": "overlay"},
     }
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import SLOT_STYLES, slot_marker
+from radixflow.app.figures.palette import SLOT_STYLES, slot_marker, slot_style_key
 
 
 def slot_ledger(table: pa.Table, runs: pa.Table) -> go.Figure:
@@ -29,7 +29,7 @@ def slot_ledger(table: pa.Table, runs: pa.Table) -> go.Figure:
         legend={"traceorder": "normal"},
     )
     for slot_class, look in SLOT_STYLES.items():
-        own = [row for row in rows if row["slot_class"] == slot_class]
+        own = [row for row in rows if slot_style_key(row["slot_class"], row["cause"]) == slot_class]
         if any(row["num_slots"] for row in own):
             figure.add_trace(_bar(slot_class, own, labels, look.label))
     figure.update_xaxes(title_text="Share of all row slots (%)", range=[0, 100], ticksuffix=" %")

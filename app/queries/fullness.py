@@ -33,16 +33,11 @@ def rows_distribution(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 
 def slot_totals(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    """Read the slot ledger of each run: row slots over all rounds, by class, in the order of the ledger."""
-    sql = """WITH totals AS (
-                 SELECT run, sum(rows_used)::BIGINT AS used, sum(rows_avoidable)::BIGINT AS avoidable,
-                        sum(rows_dependency_wait)::BIGINT AS dependency_wait, sum(rows_held)::BIGINT AS held,
-                        sum(rows_token_limited)::BIGINT AS token_limited, sum(rows_other)::BIGINT AS other,
-                        sum(rows_no_work)::BIGINT AS no_work, sum(row_capacity)::BIGINT AS capacity
-                 FROM round_occupancy GROUP BY run)
-             SELECT run, slot_class, num_slots, num_slots / nullif(capacity, 0) AS slot_fraction
-             FROM (UNPIVOT totals ON used, avoidable, dependency_wait, held, token_limited, other, no_work
-                   INTO NAME slot_class VALUE num_slots) ORDER BY run"""
+    """Read the slot ledger of each run: row slots over all rounds, by class, a wait on a producer by its cause."""
+    sql = """SELECT run, slot_class, cause, count(*) AS num_slots,
+                    count(*) / sum(count(*)) OVER (PARTITION BY run) AS slot_fraction
+             FROM (SELECT run, slot_class, if(slot_class = 'dependency_wait', cause, NULL) AS cause FROM slot_cells)
+             GROUP BY run, slot_class, cause ORDER BY run, slot_class, cause"""
     return read(connection, sql)
 
 

@@ -14,6 +14,8 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
+from radixflow.app.figures.interaction import plotly_config
+
 _HERE = Path(__file__).parent
 _BUNDLE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
@@ -30,7 +32,7 @@ def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_
     """
     _bundle_component()(key="plotly_bundle", height=1)
     _timeline_component()(
-        data={"figure": figure.to_json(), "height": figure.layout.height},
+        data={"figure": figure.to_json(), "height": figure.layout.height, "config": plotly_config("timeline")},
         key=key,
         height=int(figure.layout.height) + 8,
         default={"range": None},

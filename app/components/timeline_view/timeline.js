@@ -46,8 +46,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const plot = parentElement.querySelector(".radixflow-timeline");
   const figure = JSON.parse(data.figure);
   const asked = figure.layout.xaxis.range;
-  const config = { scrollZoom: true, displaylogo: false, responsive: true, doubleClick: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "resetScale2d"] };
+  const config = { ...data.config, scrollZoom: true, doubleClick: false };
+  config.modeBarButtonsToRemove = [...config.modeBarButtonsToRemove, "resetScale2d"];
   plot.style.height = `${data.height}px`;
   themed(figure.layout, parentElement instanceof Element ? parentElement : plot);
   figure.layout.uirevision = "radixflow";
