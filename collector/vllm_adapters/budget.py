@@ -1,7 +1,7 @@
 """What is left of a round's tokens and rows at each point of the scan.
 
 ``schedule()`` keeps its budgets in local variables; every scheduled request passes through ``allocate_slots``, so they
-can be followed from there. A step that preempts gives tokens back, but native code does not scan the waiting queue then.
+can be followed from there. A step that preempts gives tokens back, but vLLM does not scan the waiting queue then.
 """
 
 from __future__ import annotations

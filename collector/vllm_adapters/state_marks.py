@@ -16,10 +16,10 @@ from radixflow.collector.vllm_adapters.scan import StateMark
 
 
 @cache
-def observing(native: type[Any]) -> type[Any]:
+def observing(native: Any) -> Any:
     """A subclass of a state manager that attributes each mark to the request whose scheduling set it."""
 
-    class ObservedManager(native):  # type: ignore[misc]
+    class ObservedManager(native):
         marks: dict[bytes, StateMark]
 
         def cache_blocks(self, request: Any, num_tokens: int, *args: Any, **kwargs: Any) -> None:
@@ -48,13 +48,13 @@ def observing(native: type[Any]) -> type[Any]:
 
 
 @cache
-def marking_precisely(native: type[Any]) -> type[Any]:
+def marking_precisely(native: Any) -> Any:
     """A subclass of a state manager that marks a whole-block state only in the step that really writes it.
 
     A sub-block tail keeps its native mark: its owner overwrites it in a later step.
     """
 
-    class PreciseManager(native):  # type: ignore[misc]
+    class PreciseManager(native):
         def _cache_partial_tail_block(self, request: Any, num_tokens: int, *args: Any, **kwargs: Any) -> bytes | None:
             held = None
             if num_tokens % self.block_size == 0 and request.request_id not in self._checkpoints:
@@ -91,6 +91,6 @@ def state_managers(coordinator: Any) -> dict[int, Any]:
 
 def observe_marks(manager: Any, precise: bool) -> None:
     """Give a native manager the subclasses of this module. Its class is swapped so that it stays copyable."""
-    native = type(manager)
+    native: Any = type(manager)
     manager.__class__ = observing(marking_precisely(native) if precise else native)
     manager.marks = {}
