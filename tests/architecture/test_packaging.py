@@ -1,0 +1,97 @@
+"""sdist, then wheel, then import: what a release would ship is whole, and runs without this checkout."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.trees import PACKAGES, ROOT, copy_tree, run, tracked_files
+
+# A release holds every file of the packages, but for descriptions of folders, which are for readers of the source.
+NOT_SHIPPED = {"README.md"}
+
+
+def build(tree: Path, output: Path) -> tuple[Path, Path]:
+    """Builds the sdist of a tree and the wheel of that sdist, with the build backend of this environment."""
+    result = run([sys.executable, "-m", "build", "--no-isolation", "--outdir", output, tree], cwd=tree)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (sdist,), (wheel,) = output.glob("*.tar.gz"), output.glob("*.whl")
+    return sdist, wheel
+
+
+def missing_from_wheel(wheel: Path) -> list[str]:
+    """Package files of this checkout that the wheel lacks."""
+    shipped = set(zipfile.ZipFile(wheel).namelist())
+    expected = [path for path in tracked_files(*PACKAGES) if path.name not in NOT_SHIPPED]
+    return [str(path) for path in expected if f"radixflow/{path.as_posix()}" not in shipped]
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    tree = copy_tree(tmp_path_factory.mktemp("tree"))
+    return build(tree, tmp_path_factory.mktemp("dist"))
+
+
+def test_the_wheel_holds_every_module_and_view(distributions: tuple[Path, Path]) -> None:
+    _, wheel = distributions
+    assert missing_from_wheel(wheel) == []
+    names = zipfile.ZipFile(wheel).namelist()
+    assert sum(name.startswith("radixflow/") and name.endswith(".py") for name in names) > 10
+    assert any(name.startswith("radixflow/schema/views/") and name.endswith(".sql") for name in names)
+    assert not [name for name in names if not name.startswith(("radixflow/", "radixflow-"))]
+
+
+def test_licence_and_description_travel(distributions: tuple[Path, Path]) -> None:
+    sdist, wheel = distributions
+    with tarfile.open(sdist) as archive:
+        names = {name.split("/", 1)[-1] for name in archive.getnames()}
+    assert {"README.md", "LICENSE", "pyproject.toml"} <= names
+    with zipfile.ZipFile(wheel) as archive_:
+        (metadata_name,) = [name for name in archive_.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = Parser().parsestr(archive_.read(metadata_name).decode())
+        licences = [name for name in archive_.namelist() if name.endswith(".dist-info/licenses/LICENSE")]
+    assert licences
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text().strip()
+
+
+def test_the_installed_wheel_works_alone(distributions: tuple[Path, Path], tmp_path: Path) -> None:
+    venv = tmp_path / "venv"
+    assert run([sys.executable, "-m", "venv", "--without-pip", venv], cwd=tmp_path).returncode == 0
+    python = venv / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index"]
+    installed = run([*pip, distributions[1]], cwd=tmp_path)
+    assert installed.returncode == 0, installed.stderr
+    # The dependencies come from this environment by path, which follows no .pth: radixflow itself must be the wheel's.
+    dependencies = sysconfig.get_paths()["purelib"]
+    code = (
+        "import radixflow.schema.columns as c, radixflow.schema.connection as k; print(c.__file__)\n"
+        "from radixflow.schema.view_catalog import describe; print(len(list(describe())))"
+    )
+    result = run([python, "-c", code], cwd=Path("/"), PYTHONPATH=dependencies)
+    assert result.returncode == 0, result.stderr
+    file, num_views = result.stdout.splitlines()
+    assert Path(file).is_relative_to(venv)
+    assert int(num_views) >= 10
+    for command in ("radixflow-collect", "radixflow-report"):
+        said = run([venv / "bin" / command, "--help"], cwd=Path("/"), PYTHONPATH=dependencies)
+        assert said.returncode == 0, said.stderr
+        assert command in said.stdout
+
+
+def test_a_wheel_built_without_the_file_lists_is_found_out(tmp_path: Path) -> None:
+    """Hatchling meets each folder first through its link; without only-include the wheel of the sdist is empty."""
+    tree = copy_tree(tmp_path / "tree")
+    pyproject = tree / "pyproject.toml"
+    lines = pyproject.read_text().splitlines()
+    sdist = lines.index("[tool.hatch.build.targets.sdist]")
+    del lines[sdist : sdist + 2]
+    pyproject.write_text("\n".join(lines) + "\n")
+    _, wheel = build(tree, tmp_path / "dist")
+    assert "schema/columns.py" in missing_from_wheel(wheel)
