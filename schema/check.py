@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -137,7 +138,7 @@ def _count_faults(connection: duckdb.DuckDBPyConnection, run: RunDirectory, stat
 
 def _time_faults(connection: duckdb.DuckDBPyConnection) -> Iterator[Fault]:
     for table, name, columns in ORDERED_TIMES:
-        for earlier, later in zip(columns, columns[1:], strict=False):
+        for earlier, later in pairwise(columns):
             sentence = f"format('{name} {{}}: {later} is before {earlier}.', {name})"
             yield from _query_faults(connection, table, f"{later} < {earlier}", sentence)
 

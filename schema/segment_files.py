@@ -50,13 +50,13 @@ def warm_up() -> None:
     pa.array([0])
 
 
-def write_segment(path: Path, table: pa.Table) -> None:
-    """Write one segment (zstd), synced, then renamed to ``path``.
+def write_segment(path: Path, table: pa.Table, durable: bool = True) -> None:
+    """Write one segment (zstd), synced if ``durable``, then renamed to ``path``.
 
     Raises:
         OSError: The folder is gone, full or not writable.
     """
-    write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+    write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"), durable)
 
 
 @dataclass(frozen=True)

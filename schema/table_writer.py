@@ -39,6 +39,7 @@ class SegmentWriter:
         tables: Tables that may be written; by default all declared ones.
         maximum_pending_rows: Rows of all tables that may wait in memory.
         flush_seconds: Longest time between two flushes.
+        durable: Whether segments must survive a power cut (synced), not only the death of the process.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class SegmentWriter:
         tables: Mapping[str, pa.Schema] | None = None,
         maximum_pending_rows: int = MAXIMUM_PENDING_ROWS,
         flush_seconds: float = FLUSH_SECONDS,
+        durable: bool = True,
     ) -> None:
         self.run_path = Path(run_path)
         self.writer_name = writer_name
@@ -55,6 +57,7 @@ class SegmentWriter:
         self._tables = dict(ALL_TABLES if tables is None else tables)
         self._maximum_pending_rows = maximum_pending_rows
         self._flush_seconds = flush_seconds
+        self._durable = durable
         self._facts: dict[str, Any] = {}
         self._pending: dict[str, list[Row]] = {table: [] for table in self._tables}
         self._num_pending = 0
@@ -157,7 +160,7 @@ class SegmentWriter:
                 self._write_status()
             self._flush()
             self._closed = not self._stopped_by_fault
-            self._write_status(durable=True)
+            self._write_status(self._durable)
         except Exception as error:  # whatever it is, the engine must not feel it
             self._stop(error)
 
@@ -176,7 +179,7 @@ class SegmentWriter:
                 self._tables_with_misfits.add(table)
                 self._say(f"rows of {table} are lost: {misfits[0]}")
             if encoded.num_rows:
-                write_segment(self._segment_path(table), encoded)
+                write_segment(self._segment_path(table), encoded, self._durable)
                 self._sequence[table] += 1
                 num_written = encoded.num_rows
         finally:

@@ -184,12 +184,12 @@ class RunBuilder:
         if self.client:
             writers["client"] = ["offers"]
         for name, tables in writers.items():
-            writer = SegmentWriter(self.path, name, flush_seconds=60)
+            writer = SegmentWriter(self.path, name, flush_seconds=60, durable=False)
             writer.describe(policy_effective=self.manifest.policy, block_size=16)
             for table in tables:
                 rows = [tuple(row.get(column) for column in ALL_TABLES[table].names) for row in self.rows_of[table]]
                 writer.append(table, rows)
-            assert writer.close() and not writer.faults, writer.faults
+            assert writer.close(timeout=120) and not writer.faults, writer.faults
             self.manifest.tables |= writer.rows_written
         self.manifest.state = state
         self.manifest.finished_utc = utc_now() if state == "complete" else None

@@ -2,6 +2,10 @@
 -- depends on: round_clock
 
 CREATE VIEW round_times AS
+WITH followed AS (
+    SELECT *, start_ns - lag(host_end_ns) OVER (PARTITION BY run ORDER BY round) AS gap_ns
+    FROM round_clock
+)
 SELECT
     run,
     round,
@@ -12,9 +16,9 @@ SELECT
     (end_ns - start_ns) / 1e6 AS duration_ms,
     schedule_ns / 1e6 AS schedule_ms,
     execute_ns / 1e6 AS execute_ms,
-    greatest(0, start_ns - lag(host_end_ns) OVER (PARTITION BY run ORDER BY round)) / 1e6 AS gap_before_ms,
+    CASE WHEN gap_ns IS NOT NULL THEN greatest(0, gap_ns) / 1e6 END AS gap_before_ms,
     observer_ns / 1e6 AS observer_ms
-FROM round_clock;
+FROM followed;
 
 COMMENT ON VIEW round_times IS 'Start, end and durations of each round on the host clock, without the time of probe and recorder.';
 COMMENT ON COLUMN round_times.run IS '[-] Run.';
