@@ -1,14 +1,12 @@
 """Facts about runs in tables: what they are, and what is wrong with them."""
 
-from typing import Any
-
 import pyarrow as pa
 import streamlit as st
 
 from radixflow.app import units
 from radixflow.app.components.figure_view import show_table
 from radixflow.app.components.text import plain_markdown
-from radixflow.app.sentences.run_state import run_sentence
+from radixflow.app.sentences.run_state import FACTS, run_sentence, written_fact
 
 
 def show_faults(ledger: pa.Table, segments: pa.Table, runs: pa.Table) -> None:
@@ -49,19 +47,9 @@ def show_run_facts(runs: pa.Table) -> None:
     """Show what each run is: a sentence, and every fact of its manifest."""
     for run in runs.to_pylist():
         st.markdown(f"**{plain_markdown(run['label'])}** — {plain_markdown(run_sentence(run))}")
-    facts = [name for name in runs.column_names if name not in ("run", "label")]
-    labels = {run["run"]: str(run["label"]) for run in runs.to_pylist()}
-    rows: list[dict[str, Any]] = runs.to_pylist()
-    columns: dict[str, list[str]] = {"fact": facts}
-    for row in rows:
-        columns[labels[row["run"]]] = [_written(row[name]) for name in facts]
+    rows = runs.to_pylist()
+    columns = {"fact": list(FACTS.values())}
+    for run in rows:
+        columns[str(run["label"])] = [written_fact(run[column]) for column in FACTS]
     with st.expander("Every fact of the manifests"):
         show_table(pa.table(columns), "No run is chosen.")
-
-
-def _written(value: object) -> str:
-    if value is None:
-        return units.NOT_MEASURED
-    if isinstance(value, list):
-        return " ".join(str(each) for each in value)
-    return str(value)

@@ -154,8 +154,14 @@ def _bars(style: str, marks: list[Mark], in_legend: bool, is_coarse: bool) -> go
         name=look.label,
         legendgroup=style,
         showlegend=in_legend,
-        marker=slot_marker(look) | {"color": [mark.colour for mark in marks], "line": _outline(look, is_coarse)},
+        marker=slot_marker(look) | {"color": _colours(marks), "line": _outline(look, is_coarse)},
     )
+
+
+def _colours(marks: list[Mark]) -> str | list[str]:
+    """Give one colour where all marks share it: a hatch goes with one colour only, and the figure stays small."""
+    colours = [mark.colour for mark in marks]
+    return colours if len(set(colours)) > 1 else colours[0]
 
 
 def _outline(look: SlotStyle, is_coarse: bool) -> dict[str, Any]:

@@ -52,11 +52,19 @@ SLOT_STYLES: dict[str, SlotStyle] = {
 
 def slot_marker(look: SlotStyle) -> dict[str, Any]:
     """Give the Plotly marker of a bar in one class: its fill, and for a hatched class outline and hatch."""
-    return {
+    marker: dict[str, Any] = {
         "color": look.fill,
         "line": {"width": 0 if look.fill == look.outline else 1, "color": look.outline},
-        "pattern": {"shape": look.hatch, "fgcolor": look.outline, "size": 7, "solidity": 0.2, "fillmode": "overlay"},
     }
+    if look.hatch:
+        marker["pattern"] = {
+            "shape": look.hatch,
+            "fgcolor": look.outline,
+            "size": 7,
+            "solidity": 0.2,
+            "fillmode": "overlay",
+        }
+    return marker
 
 
 CAUSE_STYLES: dict[str, SlotStyle] = {

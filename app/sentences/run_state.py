@@ -6,6 +6,42 @@ import pyarrow as pa
 
 from radixflow.app import units
 
+FACTS = {
+    "experiment": "Experiment",
+    "stream": "Stream",
+    "policy": "Policy asked for",
+    "policy_effective": "Policy in effect",
+    "state": "State",
+    "engine_kind": "Engine",
+    "vllm_version": "vLLM version",
+    "model_name": "Model",
+    "is_hybrid": "Hybrid model",
+    "block_size": "Block size (tokens)",
+    "row_capacity": "Row capacity (rows)",
+    "token_budget": "Token budget (tokens)",
+    "probe": "Counterfactual probe",
+    "num_requests": "Requests offered",
+    "workload_digest": "Digest of the offered stream",
+    "seed": "Seed",
+    "device": "Device",
+    "hardware": "Machine",
+    "created_utc": "Recorded at (UTC)",
+    "command": "Command",
+    "num_drops": "Rows lost",
+    "num_faults": "Faults reported",
+    "run_id": "Run id",
+}
+"""Column of ``runs`` to its name for a person, in the order in which facts are shown."""
+
+
+def written_fact(value: object) -> str:
+    """Write one fact of a run."""
+    if value is None:
+        return units.NOT_MEASURED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
 
 def run_sentence(run: dict[str, Any]) -> str:
     """Say what one run is: model, engine, limits and machine."""

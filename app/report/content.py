@@ -1,0 +1,205 @@
+"""What a report says: sections of sentences, figures and tables, read from the opened runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from radixflow.app import units
+from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline
+from radixflow.app.figures.consumer_waits import consumer_waits
+from radixflow.app.figures.fullness_by_round import fullness_by_round
+from radixflow.app.figures.paired_differences import paired_differences
+from radixflow.app.figures.slot_ledger import slot_ledger
+from radixflow.app.figures.stop_reasons import stop_reasons
+from radixflow.app.figures.visits_by_cause import visits_by_cause
+from radixflow.app.figures.waiting_times import waiting_times
+from radixflow.app.queries import blocked, fullness, pairs, run_facts, slot_raster
+from radixflow.app.queries.definitions import Definitions
+from radixflow.app.sentences.blocked import blocked_sentence
+from radixflow.app.sentences.bubbles import bubble_sentence, level_words
+from radixflow.app.sentences.comparison import comparison_sentence
+from radixflow.app.sentences.fullness import fullness_sentence
+from radixflow.app.sentences.numbers import NUMBERS, written_difference, written_values
+from radixflow.app.sentences.run_state import FACTS, written_fact
+
+LONGEST_LIST = 40
+"""Rows of a list of requests that a report shows; the app shows all."""
+
+
+@dataclass
+class Table:
+    """A table of written values.
+
+    Attributes:
+        head: Column titles.
+        rows: One list of texts a row.
+        hints: What each row means, shown when hovering over its first cell; may be empty.
+    """
+
+    head: list[str]
+    rows: list[list[str]]
+    hints: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Section:
+    """One section of a report.
+
+    Attributes:
+        title: Heading.
+        sentence: What the section shows, in words.
+        figures: Name and figure, in order.
+        tables: Tables below the figures.
+    """
+
+    title: str
+    sentence: str = ""
+    figures: list[tuple[str, go.Figure]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def report_sections(connection: duckdb.DuckDBPyConnection, definitions: Definitions) -> list[Section]:
+    """Make the sections of a report over the opened runs."""
+    runs = run_facts.runs(connection)
+    summary = run_facts.run_summary(connection)
+    return [
+        _numbers(summary, definitions),
+        _timeline(connection, runs),
+        *_comparisons(connection, runs, definitions),
+        _fullness(connection, runs, summary),
+        _blocked(connection, runs, summary),
+        _faults(connection),
+        _facts(runs),
+        _definitions(definitions),
+    ]
+
+
+def _numbers(summary: pa.Table, definitions: Definitions) -> Section:
+    rows = summary.to_pylist()
+    table = Table(
+        ["", *(str(row["label"]) for row in rows)],
+        [[number.title, *written_values(number, rows)] for number in NUMBERS],
+        [definitions.of("run_summary", number.column) or "" for number in NUMBERS],
+    )
+    return Section("The numbers", tables=[table])
+
+
+def _timeline(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> Section:
+    totals = slot_raster.window_totals(connection, slot_raster.EVERYTHING)
+    level = slot_raster.choose_level(totals)
+    visible = slot_raster.whole_window(slot_raster.extent(connection), "time")
+    data = TimelineData(
+        runs=runs,
+        raster=slot_raster.raster(connection, slot_raster.EVERYTHING, level),
+        tracks=slot_raster.round_tracks(connection, slot_raster.EVERYTHING, level.rounds_per_mark),
+        axis="time",
+        low=visible.low,
+        high=visible.high,
+        level=level_words(level.kind, level.rounds_per_mark),
+    )
+    ledger = slot_ledger(fullness.slot_totals(connection), runs)
+    figures = [("timeline", bubble_timeline(data)), ("slot-ledger", ledger)]
+    return Section("Execution-bubble timeline", bubble_sentence(totals), figures)
+
+
+def _comparisons(connection: duckdb.DuckDBPyConnection, runs: pa.Table, definitions: Definitions) -> list[Section]:
+    by_run = {run["run"]: run for run in runs.to_pylist()}
+    sections: list[Section] = []
+    for pair in run_facts.paired_summary(connection).to_pylist():
+        if pair["run_a"] < pair["run_b"]:
+            sections.append(_comparison(connection, pair, by_run[pair["run_a"]], by_run[pair["run_b"]], definitions))
+    return sections
+
+
+def _comparison(
+    connection: duckdb.DuckDBPyConnection,
+    pair: dict[str, Any],
+    first: dict[str, Any],
+    second: dict[str, Any],
+    definitions: Definitions,
+) -> Section:
+    requests = pairs.paired_requests(connection, pair["run_a"], pair["run_b"])
+    compared = [number for number in NUMBERS if number.difference is not None]
+    table = Table(
+        ["", f"{second['label']} minus {first['label']}"],
+        [[number.title, written_difference(number, pair)] for number in compared],
+        [definitions.of("paired_summary", str(number.difference)) or "" for number in compared],
+    )
+    figure = paired_differences(requests, first, second)
+    title = f"{second['label']} against {first['label']}"
+    name = f"differences-{pair['run_a']}-{pair['run_b']}"
+    return Section(title, comparison_sentence(pair), [(name, figure)], [table])
+
+
+def _fullness(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.Table) -> Section:
+    by_round = fullness.fullness_by_round(connection, fullness.rounds_per_bar(summary))
+    figures = [
+        ("fullness", fullness_by_round(by_round, runs)),
+        ("stop-reasons", stop_reasons(fullness.stop_reasons(connection), runs)),
+    ]
+    return Section("Round fullness, and what ended the scans", fullness_sentence(summary), figures)
+
+
+def _blocked(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.Table) -> Section:
+    waits = blocked.consumers(connection)
+    visits = blocked.visits_of_consumers(connection)
+    figures = [
+        ("visits-by-cause", visits_by_cause(blocked.visits_by_cause(connection), runs)),
+        ("waiting-times", waiting_times(blocked.waiting_times(connection), runs)),
+    ]
+    tables: list[Table] = []
+    for run in runs.to_pylist():
+        if run["run"] in waits["run"].to_pylist():
+            figures.append((f"waits-{run['run']}", consumer_waits(waits, visits, run["run"])))
+            tables.append(_longest_waits(blocked.consumers_of_run(connection, run["run"], LONGEST_LIST), run))
+    return Section("Blocked and recovered", blocked_sentence(summary), figures, tables)
+
+
+def _longest_waits(table: pa.Table, run: dict[str, Any]) -> Table:
+    rows = [
+        [
+            str(row["request_id"]),
+            units.number(row["request_group"]),
+            units.number(row["num_blocked_visits"]),
+            units.duration(row["waiting_ms"]),
+            str(row["outcome"]),
+        ]
+        for row in table.to_pylist()
+    ]
+    return Table([f"Blocked in {run['label']}", "Request group", "BLOCKED visits", "Waited", "Outcome"], rows)
+
+
+def _faults(connection: duckdb.DuckDBPyConnection) -> Section:
+    found = run_facts.segment_faults(connection).to_pylist() + run_facts.ledger_faults(connection).to_pylist()
+    if not found:
+        return Section("What is wrong", "Nothing found: both ledgers close and every segment can be read.")
+    rows = [[str(fault["label"]), str(fault["sentence"])] for fault in found]
+    sentence = (
+        f"{units.counted(len(found), 'fault')} found in the recordings; the numbers above leave out what is broken."
+    )
+    return Section("What is wrong", sentence, tables=[Table(["Run", "Fault"], rows)])
+
+
+def _facts(runs: pa.Table) -> Section:
+    rows = runs.to_pylist()
+    written = [[title, *(written_fact(run[column]) for run in rows)] for column, title in FACTS.items()]
+    return Section("What the runs are", tables=[Table(["", *(str(run["label"]) for run in rows)], written)])
+
+
+def _definitions(definitions: Definitions) -> Section:
+    shown: Sequence[str] = ("run_summary", "paired_summary", "round_occupancy", "slot_cells", "blocked_visits")
+    tables = [
+        Table(
+            [view, "Unit", definitions.views[view]],
+            [[each.column, each.unit, each.text] for each in definitions.columns if each.view == view],
+        )
+        for view in shown
+        if view in definitions.views
+    ]
+    return Section(
+        "Definitions", "What every number and column above means, from the views that compute them.", tables=tables
+    )

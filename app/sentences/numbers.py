@@ -1,0 +1,56 @@
+"""The numbers of runs written out: the rows of the tables that pages and reports show."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from radixflow.app import units
+
+
+class Number(NamedTuple):
+    """One number of a run.
+
+    Attributes:
+        title: What it is called.
+        column: Column of ``run_summary``.
+        write: How a value, and a difference of two, is written.
+        difference: Column of ``paired_summary`` with second run minus first; None where the views give none.
+    """
+
+    title: str
+    column: str
+    write: Callable[[Any], str]
+    difference: str | None = None
+
+
+NUMBERS = (
+    Number("Rounds", "num_rounds", units.number, "rounds_difference"),
+    Number("Rows a round", "rows_per_round", units.number, "rows_per_round_difference"),
+    Number("Tokens a round", "tokens_per_round", units.number),
+    Number("Row slots filled", "row_fullness_fraction", units.fraction),
+    Number("Avoidable rows", "rows_avoidable", units.number, "rows_avoidable_difference"),
+    Number("Rounds with a bubble", "num_bubble_rounds", units.number),
+    Number("Mean latency", "mean_latency_ms", units.duration, "mean_latency_difference_ms"),
+    Number("Median latency", "p50_latency_ms", units.duration),
+    Number("95th percentile of latency", "p95_latency_ms", units.duration),
+    Number("Mean latency of a request group", "mean_group_latency_ms", units.duration),
+    Number("Mean duration of a round", "mean_round_ms", units.duration),
+    Number("First round to last", "duration_ms", units.duration),
+    Number("Tokens scheduled", "num_scheduled_tokens", units.number, "scheduled_tokens_difference"),
+    Number("Prompt tokens reused", "num_reused_tokens", units.number, "reused_tokens_difference"),
+    Number("Share of the prompts reused", "reused_fraction", units.fraction),
+    Number("BLOCKED visits", "num_blocked_visits", units.number),
+    Number("Requests blocked", "num_blocked_requests", units.number),
+    Number("Requests recovered", "num_recovered_requests", units.number),
+    Number("Requests finished", "num_requests_finished", units.number),
+)
+"""The numbers of a run, in the order in which they are shown."""
+
+
+def written_values(number: Number, summary: list[dict[str, Any]]) -> list[str]:
+    """Write one number of each run, given rows of ``run_summary``."""
+    return [number.write(row[number.column]) for row in summary]
+
+
+def written_difference(number: Number, pair: dict[str, Any]) -> str:
+    """Write what the second run of a pair changes, given a row of ``paired_summary``; empty where no view says."""
+    return "" if number.difference is None else units.signed(number.write(pair[number.difference]))
