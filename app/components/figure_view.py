@@ -1,10 +1,13 @@
 """One way to put a figure, or a table, on a page."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
 
 from radixflow.app.figures.interaction import plotly_config
+from radixflow.app.queries.cached import definitions
 
 
 def show_figure(figure: go.Figure, name: str) -> None:
@@ -17,9 +20,29 @@ def show_figure(figure: go.Figure, name: str) -> None:
     st.plotly_chart(figure, theme="streamlit", key=f"figure_{name}", config=plotly_config(name))
 
 
-def show_table(table: pa.Table, empty: str) -> None:
-    """Show a table, or one sentence when it has no row."""
+def show_table(table: pa.Table, empty: str, view: str = "") -> None:
+    """Show a table, or one sentence when it has no row.
+
+    Args:
+        table: The table.
+        empty: What to say when it is empty.
+        view: View from which the columns come; what they mean is then shown when hovering over their titles.
+    """
     if table.num_rows == 0:
         st.caption(empty)
-    else:
-        st.dataframe(table.to_pandas(), hide_index=True, width="stretch", placeholder="not measured")
+        return
+    columns = {field.name: _column(field, view) for field in table.schema}
+    st.dataframe(table.to_pandas(), hide_index=True, width="stretch", column_config=columns, placeholder="not measured")
+
+
+def column_title(name: str) -> str:
+    """Write the name of a column for a person: ``num_blocked_visits`` as ``Blocked visits``, ``*_ms`` with its unit."""
+    words, unit = (name[:-3], " (ms)") if name.endswith("_ms") else (name, "")
+    return words.removeprefix("num_").replace("_", " ").capitalize() + unit
+
+
+def _column(field: pa.Field, view: str) -> Any:
+    explained = definitions().of(view, field.name) if view else None
+    if pa.types.is_floating(field.type):
+        return st.column_config.NumberColumn(column_title(field.name), format="%.2f", help=explained)
+    return st.column_config.Column(column_title(field.name), help=explained)

@@ -7,9 +7,10 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import CAUSE_STYLES, GUIDE, USED
+from radixflow.app.figures.palette import CAUSE_STYLES, DEPENDENCY_WAIT, GUIDE, MARKED_AGAIN, USED
 
-_SYMBOLS = {"being_written": "diamond", "marked_again": "x"}
+_MARKS = {"being_written": (DEPENDENCY_WAIT, "diamond"), "marked_again": (MARKED_AGAIN, "x")}
+"""Cause to the colour and symbol of its marks: small, so in full colour."""
 
 
 def consumer_waits(consumers: pa.Table, visits: pa.Table, run: int) -> go.Figure:
@@ -30,7 +31,7 @@ def consumer_waits(consumers: pa.Table, visits: pa.Table, run: int) -> go.Figure
     for cause, look in CAUSE_STYLES.items():
         own = [visit for visit in own_visits if visit["cause"] == cause]
         if own:
-            figure.add_trace(_visits(own, cause, look.label, look.fill, look.outline))
+            figure.add_trace(_visits(own, cause, look.label))
     selected = [row for row in rows if row["first_selected_ms"] is not None]
     figure.add_trace(_selections(selected))
     names = [layout.plain(row["request_id"]) for row in rows]
@@ -58,13 +59,14 @@ def _lines(rows: list[dict[str, Any]], end: float) -> go.Scatter:
     )
 
 
-def _visits(visits: list[dict[str, Any]], cause: str, name: str, fill: str, outline: str) -> go.Scatter:
+def _visits(visits: list[dict[str, Any]], cause: str, name: str) -> go.Scatter:
+    colour, symbol = _MARKS[cause]
     return go.Scatter(
         x=[visit["start_ms"] for visit in visits],
         y=[layout.plain(visit["request_id"]) for visit in visits],
         mode="markers",
         name=name,
-        marker={"color": fill, "symbol": _SYMBOLS[cause], "size": 8, "line": {"width": 1, "color": outline}},
+        marker={"color": colour, "symbol": symbol, "size": 8, "line": {"width": 0.5, "color": GUIDE}},
         hovertext=[_visit_hover(visit, name) for visit in visits],
         hoverinfo="text",
     )

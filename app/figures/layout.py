@@ -36,7 +36,15 @@ def style(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
         showlegend=True,
         hovermode="closest",
         hoverlabel={"align": "left", "namelength": -1},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0, "title": {"text": ""}},
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1.02,
+            "xanchor": "left",
+            "x": 0,
+            "title": {"text": ""},
+            "traceorder": "normal",
+        },
         bargap=0,
     )
     figure.update_xaxes(gridcolor=GRID, linecolor=FRAME, zeroline=False, ticks="outside", tickcolor=FRAME, ticklen=4)

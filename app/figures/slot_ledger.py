@@ -32,7 +32,7 @@ def slot_ledger(table: pa.Table, runs: pa.Table) -> go.Figure:
         own = [row for row in rows if slot_style_key(row["slot_class"], row["cause"]) == slot_class]
         if any(row["num_slots"] for row in own):
             figure.add_trace(_bar(slot_class, own, labels, look.label))
-    figure.update_xaxes(title_text="Share of all row slots (%)", range=[0, 100], ticksuffix=" %")
+    figure.update_xaxes(title_text="Share of all row slots (%)", range=[0, 100.3], ticksuffix=" %")
     figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticksuffix="  ")
     return figure
 

@@ -37,4 +37,4 @@ show_hint(
 show_section("Producers that others waited for")
 show_figure(producers(read(blocked.producers, selection), run), "producers")
 show_section("The same in numbers")
-show_table(read(blocked.consumers_of_run, selection, run), "No request of this run was ever blocked.")
+show_table(read(blocked.consumers_of_run, selection, run), "No request of this run was ever blocked.", "request_lives")

@@ -33,5 +33,6 @@ else:
     show_section("Requests whose first tokens differ")
     show_table(
         read(pairs.first_token_disagreements, selection, pair.first["run"], pair.second["run"]),
-        "Every first token that both runs returned is the same.",
+        "No first token is known to differ.",
+        "paired_requests",
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import plotly.graph_objects as go
@@ -45,6 +45,20 @@ class Table:
     hints: list[str] = field(default_factory=list)
 
 
+class Captioned(NamedTuple):
+    """One figure of a report.
+
+    Attributes:
+        name: Name within the report, and of its download.
+        caption: What it shows.
+        figure: The figure.
+    """
+
+    name: str
+    caption: str
+    figure: go.Figure
+
+
 @dataclass
 class Section:
     """One section of a report.
@@ -52,13 +66,13 @@ class Section:
     Attributes:
         title: Heading.
         sentence: What the section shows, in words.
-        figures: Name and figure, in order.
+        figures: Figures, in order.
         tables: Tables below the figures.
     """
 
     title: str
     sentence: str = ""
-    figures: list[tuple[str, go.Figure]] = field(default_factory=list)
+    figures: list[Captioned] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
 
 
@@ -102,7 +116,10 @@ def _timeline(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> Section:
         level=level_words(level.kind, level.rounds_per_mark),
     )
     ledger = slot_ledger(fullness.slot_totals(connection), runs)
-    figures = [("timeline", bubble_timeline(data)), ("slot-ledger", ledger)]
+    figures = [
+        Captioned("timeline", "Every row slot of every round, as wide as the round lasted", bubble_timeline(data)),
+        Captioned("slot-ledger", "Where the row slots of the whole run went", ledger),
+    ]
     return Section("Execution-bubble timeline", bubble_sentence(totals), figures)
 
 
@@ -132,14 +149,15 @@ def _comparison(
     figure = paired_differences(requests, first, second)
     title = f"{second['label']} against {first['label']}"
     name = f"differences-{pair['run_a']}-{pair['run_b']}"
-    return Section(title, comparison_sentence(pair), [(name, figure)], [table])
+    captioned = Captioned(name, "Latency difference, request by request", figure)
+    return Section(title, comparison_sentence(pair), [captioned], [table])
 
 
 def _fullness(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.Table) -> Section:
     by_round = fullness.fullness_by_round(connection, fullness.rounds_per_bar(summary))
     figures = [
-        ("fullness", fullness_by_round(by_round, runs)),
-        ("stop-reasons", stop_reasons(fullness.stop_reasons(connection), runs)),
+        Captioned("fullness", "Rows and tokens a round", fullness_by_round(by_round, runs)),
+        Captioned("stop-reasons", "What ended the scans", stop_reasons(fullness.stop_reasons(connection), runs)),
     ]
     return Section("Round fullness, and what ended the scans", fullness_sentence(summary), figures)
 
@@ -147,14 +165,17 @@ def _fullness(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa
 def _blocked(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.Table) -> Section:
     waits = blocked.consumers(connection)
     visits = blocked.visits_of_consumers(connection)
+    by_cause = visits_by_cause(blocked.visits_by_cause(connection), runs)
+    waited = waiting_times(blocked.waiting_times(connection), runs)
     figures = [
-        ("visits-by-cause", visits_by_cause(blocked.visits_by_cause(connection), runs)),
-        ("waiting-times", waiting_times(blocked.waiting_times(connection), runs)),
+        Captioned("visits-by-cause", "BLOCKED visits by cause", by_cause),
+        Captioned("waiting-times", "Waiting, from registration to first selection", waited),
     ]
     tables: list[Table] = []
     for run in runs.to_pylist():
         if run["run"] in waits["run"].to_pylist():
-            figures.append((f"waits-{run['run']}", consumer_waits(waits, visits, run["run"])))
+            figure = consumer_waits(waits, visits, run["run"])
+            figures.append(Captioned(f"waits-{run['run']}", f"The longest waits in {run['label']}", figure))
             tables.append(_longest_waits(blocked.consumers_of_run(connection, run["run"], LONGEST_LIST), run))
     return Section("Blocked and recovered", blocked_sentence(summary), figures, tables)
 
