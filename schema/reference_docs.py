@@ -25,6 +25,7 @@ is `runs/<experiment>/<stream>/<policy>/`. Another format version is refused wit
 |---|---|
 | `manifest.json` | what the run says of itself; written under a temporary name, synced, renamed |
 | `<table>/<writer>-<NNNNNN>.parquet` | a complete segment (zstd); `<writer>` is `client`, `engine`, `worker0`, ... |
+| `<table>/<writer>-<first>-<last>.parquet` | segments merged when their writer closed; holds those numbers |
 | `writers/<writer>.json` | what one writer process says of itself, replaced about every second while it lives |
 | `*/.tmp-*` | a file that is being written, or was when the process was killed; no reader looks at it |
 

@@ -20,6 +20,7 @@ from radixflow.schema.manifest import (
     read_manifest,
     write_manifest,
 )
+from radixflow.schema.segment_names import without_merged
 
 __all__ = ["CLIENT_WRITER", "FORMAT_VERSION", "RUN_FORMAT", "STALE_SECONDS", "RunDirectory", "create_run", "find_runs"]
 
@@ -70,9 +71,12 @@ class RunDirectory:
         return "incomplete"
 
     def segments(self, table: str) -> list[Path]:
-        """Return the complete segments of a table, by name; files that are still being written are not among them."""
+        """Return the complete segments of a table, by name.
+
+        Files that are still being written are not among them, nor segments that a merged file holds.
+        """
         found = (self.path / table).glob("*.parquet")
-        return sorted(path for path in found if not path.name.startswith("."))
+        return without_merged(sorted(path for path in found if not path.name.startswith(".")))
 
     def writers(self) -> dict[str, dict[str, Any]]:
         """Return what each writer process says of itself, by writer name.

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from radixflow.schema.atomic_files import write_atomically
+from radixflow.schema.segment_names import SegmentName
 
 Row = tuple[Any, ...]
 """The values of one row, in the order of the declared columns."""
@@ -78,7 +79,8 @@ class Segment:
     @property
     def writer(self) -> str:
         """Name of the writer process, from the file name."""
-        return self.path.stem.rpartition("-")[0]
+        name = SegmentName.parse(self.path.name)
+        return name.writer if name else self.path.stem
 
 
 def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -> Segment:

@@ -14,8 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from radixflow.schema.atomic_files import write_json_atomically
+from radixflow.schema.compaction import compact_segments
 from radixflow.schema.run_directory import WRITERS_FOLDER
 from radixflow.schema.segment_files import Row, encode_rows, warm_up, write_segment
+from radixflow.schema.segment_names import SegmentName
 from radixflow.schema.tables import ALL_TABLES
 
 FLUSH_SECONDS = 1.0
@@ -126,7 +128,7 @@ class SegmentWriter:
             }
 
     def close(self, timeout: float = 30.0) -> bool:
-        """Write what is pending and end; calling it again is harmless.
+        """Write what is pending, merge small segments, and end; calling it again is harmless.
 
         Args:
             timeout: Seconds to wait for the disk.
@@ -161,6 +163,9 @@ class SegmentWriter:
             self._flush()
             self._closed = not self._stopped_by_fault
             self._write_status(self._durable)
+            if self._closed:  # after the status: a process that is killed while it merges has closed its writer
+                for table, schema in self._tables.items():
+                    compact_segments(self.run_path / table, self.writer_name, schema, self._durable)
         except Exception as error:  # whatever it is, the engine must not feel it
             self._stop(error)
 
@@ -191,11 +196,12 @@ class SegmentWriter:
     def _segment_path(self, table: str) -> Path:
         folder = self.run_path / table
         folder.mkdir(exist_ok=True)  # not its parents: a run that was removed is not made again
-        return folder / f"{self.writer_name}-{self._sequence[table]:06d}.parquet"
+        number = self._sequence[table]
+        return folder / str(SegmentName(self.writer_name, number, number))
 
     def _next_sequence(self, table: str) -> int:
-        found = [path.stem.rpartition("-")[2] for path in (self.run_path / table).glob(f"{self.writer_name}-*.parquet")]
-        return max((int(number) for number in found if number.isdigit()), default=-1) + 1
+        names = [SegmentName.parse(path.name) for path in (self.run_path / table).glob("*.parquet")]
+        return max((name.last for name in names if name and name.writer == self.writer_name), default=-1) + 1
 
     def _write_status(self, durable: bool = False) -> None:
         folder = self.run_path / WRITERS_FOLDER

@@ -131,18 +131,6 @@ def test_group_lives(pair, expect):
     )
 
 
-def test_request_names(pair, expect):
-    expect(
-        pair,
-        "request_names WHERE run = 1 AND request < 2 ORDER BY request",
-        """
-        run request request_id request_group branch dataset
-        1   0       a0         0             0      made
-        1   1       a1         0             1      made
-        """,
-    )
-
-
 def test_blocked_visits(pair, expect):
     expect(
         pair,
