@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -36,6 +38,32 @@ def test_root_folders_are_namespaces_and_their_subfolders_packages(package: str)
     # Streamlit runs pages by their file names; they are scripts, not modules.
     scripts = {Path("app/pages")}
     assert sorted(str(folder) for folder in folders - scripts if not (ROOT / folder / "__init__.py").is_file()) == []
+
+
+def faults_of_page(text: str) -> list[str]:
+    """What a page does that belongs into queries or figures: SQL, arithmetic on data, figures of its own."""
+    tree = ast.parse(text)
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+    }
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [f"imports {name}" for name in sorted(imported & {"duckdb", "plotly", "pandas"})] + [
+        f"holds SQL: {value[:40]}" for value in texts if re.match(r"\s*(SELECT|WITH)\b", value)
+    ]
+
+
+def test_pages_only_arrange() -> None:
+    pages = tracked_files("app/pages/*.py")
+    assert pages
+    assert [(str(page), fault) for page in pages for fault in faults_of_page((ROOT / page).read_text())] == []
+
+
+@pytest.mark.parametrize("text", ["import duckdb", "import plotly.express as px", "read('SELECT 1 FROM rounds')"])
+def test_a_page_that_computes_is_found(text: str) -> None:
+    assert len(faults_of_page(text)) == 1
 
 
 @pytest.mark.parametrize("script", [".ci/run", "scripts/setup", "scripts/demo", "scripts/lock-requirements"])
