@@ -80,6 +80,12 @@ class RoundRecorder(ScanListener):
         self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
 
     @never_raises
+    def released(self, request: Any, reason: str) -> None:
+        life = self._lives[request.request_id]
+        life.released_ns = self._scan.step_started_ns
+        self._event(self._scan.step_started_ns, life, "released", None, detail=reason)
+
+    @never_raises
     def visited(self, request: Any) -> None:
         self._notes.visits.append(Visit(request, len(self._notes.visits)))
 
@@ -169,7 +175,8 @@ class RoundRecorder(ScanListener):
         started_ns = self._notes.started_ns
         if life.first_selected_ns is None:
             life.first_selected_ns, life.first_selected_round = started_ns, self._round
-            life.released_ns = life.released_ns or life.registered_ns
+            if life.released_ns is None:
+                life.released_ns = life.registered_ns  # nobody held it
         self._event(started_ns, life, "resumed" if kind == "resumed" else "selected", self._round)
         if life.blocked_since_round is not None:
             num_rounds = self._round - life.blocked_since_round

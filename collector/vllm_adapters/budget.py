@@ -19,6 +19,7 @@ class RoundBudget:
         self._tokens_left = 0
         self._input_left = 0
         self._long_prefill_threshold = 0
+        self._surely_splits = False
         self.throttled = False
 
     def start_step(self, throttled: bool) -> None:
@@ -28,6 +29,12 @@ class RoundBudget:
         self._tokens_left = scheduler.max_num_scheduled_tokens
         self._input_left = scheduler.scheduler_config.max_num_batched_tokens
         self._long_prefill_threshold = self._effective_long_prefill_threshold()
+        self._surely_splits = (
+            not throttled
+            and self._long_prefill_threshold == 0
+            and scheduler.scheduler_config.enable_chunked_prefill
+            and not scheduler.mamba_partial_cache_hit
+        )
 
     def spend(self, num_tokens: int) -> None:
         """Count a scheduled row of ``num_tokens`` tokens."""
@@ -66,6 +73,8 @@ class RoundBudget:
 
     def reaches_state_check(self, request: Any, matched_tokens: int) -> bool:
         """Whether native code would get as far as the state check for this request."""
+        if self._surely_splits and self.tokens_left >= self._scheduler.block_size:
+            return True  # a hit ends on a block, so one whole block always passes the aligned split
         return not self.throttled and self.demand(request, matched_tokens)[0] > 0
 
     def _effective_long_prefill_threshold(self) -> int:

@@ -15,6 +15,7 @@ from vllm.v1.core.kv_cache_manager import KVCacheManager
 from vllm.v1.request import RequestStatus
 
 from radixflow.collector.vllm_adapters.budget import RoundBudget
+from radixflow.collector.vllm_adapters.refused_states import RefusedStates
 from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener, StateMark, StateRefusal, VisitRule
 from radixflow.collector.vllm_adapters.shadow import shadow_of
 from radixflow.collector.vllm_adapters.state_marks import observe_marks, state_managers
@@ -57,6 +58,7 @@ class GateScan:
         self.budget = RoundBudget(self)
         self._hit_at_gate: tuple[Any, Any] | None = None
         manager = self.kv_cache_manager  # type: ignore[attr-defined]
+        self._refused_states = RefusedStates(manager)
         self._state_managers = state_managers(manager.coordinator)
         for state_manager in self._state_managers.values():
             observe_marks(state_manager, self.precise_marks)
@@ -73,14 +75,34 @@ class GateScan:
         """
         if not self._state_managers or not self._is_plain_lookup(request):
             return None
-        hit = super()._get_local_prefix_cache_hit(request)  # type: ignore[misc]
-        self._hit_at_gate = (request, hit)
+        known = self._refused_states.find(request)
+        if known is not None:
+            return known if self.budget.reaches_state_check(request, known.matched_tokens) else None
+        hit = self._hit_of(request)
         refusal = self.refusal_of_hit(hit[0].blocks, hit[1])
         if refusal is not None:
-            request.shared_prefix_boundary = hit[2]  # native code sets it from the same lookup before the split
             if not self.budget.reaches_state_check(request, hit[1]):
                 return None
+            self._refused_states.add(request, refusal)
         return refusal
+
+    def matched_tokens(self, request: Any) -> int:
+        """Length of the native prefix-cache hit of a waiting request."""
+        return int(self._hit_of(request)[1]) if self._is_plain_lookup(request) else int(request.num_computed_tokens)
+
+    def native_demand(self, request: Any, tokens_left: int) -> int:
+        """Tokens that native code would schedule for a waiting request with this much budget left; 0 stops its scan."""
+        if not self._is_plain_lookup(request):
+            return min(request.num_tokens - request.num_computed_tokens, tokens_left)
+        return self.budget.demand(request, self.matched_tokens(request), tokens_left)[0]
+
+    def _hit_of(self, request: Any) -> Any:
+        """The native lookup of a waiting request, kept for native code, which asks for the same one next."""
+        if self._hit_at_gate is None or self._hit_at_gate[0] is not request:
+            hit = super()._get_local_prefix_cache_hit(request)  # type: ignore[misc]
+            request.shared_prefix_boundary = hit[2]  # native code sets it from the same lookup before the split
+            self._hit_at_gate = (request, hit)
+        return self._hit_at_gate[1]
 
     def refusal_of_hit(self, blocks: Any, matched_tokens: int, managers: Any = None) -> StateRefusal | None:
         """The native predicate: the deepest state of a hit carries a mark of this step.
@@ -145,10 +167,11 @@ class GateScan:
         self.step_started_ns = self.clock()
         self._hit_at_gate = None
         self.budget.start_step(throttled=bool(args[0] if args else kwargs.get("throttle_prefills", False)))
-        for rule in self.rules:
-            rule.start_step(self)
+        self._refused_states.clear()
         if self.listener is not None:
             self.listener.step_started()
+        for rule in self.rules:
+            rule.start_step(self)
         output = super().schedule(*args, **kwargs)  # type: ignore[misc]
         self._hit_at_gate = None
         if self.listener is not None:
@@ -200,6 +223,9 @@ class GateScan:
             for manager in self._state_managers.values():
                 manager.attribute_marks(request.request_id)
             self.budget.spend(num_tokens)
+            if from_waiting:
+                for rule in self.rules:
+                    rule.selected(request)
         if self.listener is not None:
             self.listener.allocated(request, num_tokens, from_waiting, granted, arguments)
 
@@ -210,6 +236,8 @@ class GateScan:
 
     def add_request(self, request: Any) -> None:
         super().add_request(request)  # type: ignore[misc]
+        for rule in self.rules:
+            rule.registered(request, self.clock())
         if self.listener is not None:
             self.listener.registered(request)
 
@@ -222,6 +250,8 @@ class GateScan:
         return outputs
 
     def _free_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        for rule in self.rules:
+            rule.finished(request)
         if self.listener is not None:
             self.listener.finished(request)
         return super()._free_request(request, *args, **kwargs)  # type: ignore[misc]

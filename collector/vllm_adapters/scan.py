@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,19 +44,36 @@ class Scan(Protocol):
 
     running: list[Any]
     step_started_ns: int
+    budget: Any
+
+    def waiting_requests(self) -> Iterator[Any]:
+        """Waiting requests in the order of the scan."""
 
     def state_refusal(self, request: Request) -> StateRefusal | None:
         """The refusal of the native state check for a waiting request at this point of the scan, or None."""
 
 
-class VisitRule(Protocol):
-    """A scheduling rule: it may keep one waiting request out of this round, and the scan goes on behind it."""
+class VisitRule:
+    """A scheduling rule: it may keep a waiting request out of this round, and the scan goes on behind it.
+
+    The base class refuses nobody. Times are monotonic nanoseconds.
+    """
+
+    def registered(self, request: Any, now_ns: int) -> None:
+        """A request entered the scheduler."""
 
     def start_step(self, scan: Any) -> None:
-        """Called at the start of each schedule() call."""
+        """A schedule() call begins."""
 
-    def refuse(self, scan: Any, request: Request) -> Refusal | None:
-        """Called when the scan reaches a request: a refusal keeps it queued, in order; None lets native code decide."""
+    def refuse(self, scan: Any, request: Any) -> Refusal | None:
+        """The scan reached a request: a refusal keeps it queued, in order; None lets native code decide."""
+        return None
+
+    def selected(self, request: Any) -> None:
+        """Native code took the request."""
+
+    def finished(self, request: Any) -> None:
+        """A request left the scheduler, also by an abort while it was held."""
 
 
 @dataclass(slots=True)
@@ -80,7 +98,10 @@ class ScanListener:
         """A request entered the scheduler."""
 
     def step_started(self) -> None:
-        """schedule() begins."""
+        """schedule() begins; rules have not been asked yet."""
+
+    def released(self, request: Request, reason: str) -> None:
+        """Admission let a request through that it could have held: the reason is the rule's word for it."""
 
     def visited(self, request: Request) -> None:
         """The scan reached a waiting request."""

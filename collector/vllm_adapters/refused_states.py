@@ -1,0 +1,58 @@
+"""Recognises, without a lookup, a request that waits for a state at which the scan has just met another one.
+
+A native lookup walks the whole prompt. Equal block hashes mean equal prefixes; so a request that carries the hash of
+the awaited state matches at least as far, and it matches no further unless its next block is cached by the attention group,
+whose hits have no gaps. One comparison and one look into the cache decide; in doubt the native lookup does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vllm.v1.core.kv_cache_utils import get_block_hash
+from vllm.v1.core.single_type_kv_cache_manager import FullAttentionManager
+
+from radixflow.collector.vllm_adapters.scan import StateRefusal
+
+
+class RefusedStates:
+    """The refusals met in the current step, by the block at which the awaited state ends.
+
+    Args:
+        kv_cache_manager: The scheduler's KV cache manager.
+    """
+
+    def __init__(self, kv_cache_manager: Any) -> None:
+        self._pool = kv_cache_manager.block_pool
+        managers = kv_cache_manager.coordinator.single_type_managers
+        attention = [manager for manager in managers if type(manager) is FullAttentionManager]
+        whole_blocks = {manager.block_size for manager in managers} == {self._pool.hash_block_size}
+        self._group_ids = [attention[0].kv_cache_group_id] if attention and whole_blocks else []
+        self._by_index: dict[int, dict[bytes, StateRefusal]] = {}
+
+    def clear(self) -> None:
+        """A new step begins."""
+        self._by_index.clear()
+
+    def add(self, request: Any, refusal: StateRefusal) -> None:
+        """Remember the refusal of a native lookup."""
+        if not self._group_ids or refusal.matched_tokens % self._pool.hash_block_size:
+            return
+        index = refusal.matched_tokens // self._pool.hash_block_size - 1
+        block_hash = get_block_hash(refusal.awaited_hash)
+        if index < len(request.block_hashes) and request.block_hashes[index] == block_hash:
+            self._by_index.setdefault(index, {})[block_hash] = refusal
+
+    def find(self, request: Any) -> StateRefusal | None:
+        """The refusal that a native lookup would surely give, None when only the lookup can tell."""
+        hashes = request.block_hashes
+        for index, refusals in self._by_index.items():
+            refusal = refusals.get(hashes[index]) if index < len(hashes) else None
+            if refusal is not None and self._ends_here(request, hashes, index, refusal.matched_tokens):
+                return refusal
+        return None
+
+    def _ends_here(self, request: Any, hashes: Any, index: int, matched_tokens: int) -> bool:
+        if request.skip_reading_prefix_cache or matched_tokens > request.num_tokens - 1:
+            return False
+        return index + 1 == len(hashes) or not self._pool.get_cached_block(hashes[index + 1], self._group_ids)
