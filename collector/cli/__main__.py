@@ -40,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(sentence: str) -> None:
-    sentence = sentence[:1].upper() + sentence[1:]
+    if sentence.partition(" ")[0].islower():  # but leave "vLLM" as it is
+        sentence = sentence[:1].upper() + sentence[1:]
     print(f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '!', '?')) else '.'}", file=sys.stderr, flush=True)
 
 

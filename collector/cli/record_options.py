@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--stream", metavar="NAME", help="second folder (default: workload, regime and digest of the stream)")
     add("--force", action="store_true", help="replace runs that are already there")
     add("--probe", choices=PROBE_MODES, default="full",
-        help="record BLOCKED visits (blocked), and READY work behind a stop (full), or neither (off) (%(default)s)")  # fmt: skip
+        help="record BLOCKED visits (blocked), and READY work behind a stop (full) (%(default)s)")  # fmt: skip
     add("--device", choices=DEVICES, default="auto", help="where the engine runs (%(default)s)")
     add("--allow-untested-vllm", action="store_true", help="go on with a vLLM version that was not tested")
     add("--json", action="store_true", help="print the summary as JSON")

@@ -129,6 +129,9 @@ def prepare_environment(is_shipped_model: bool, verbose: bool) -> None:
     if is_shipped_model:
         required |= {"HF_HUB_OFFLINE": "1"}
         defaults |= {"VLLM_CPU_KVCACHE_SPACE": "1"}  # GiB
+        # Tiny layers are over before a thread could sleep; threads that spin instead steal the core from the engine and
+        # from us, and a round of milliseconds takes seconds on a machine with few cores.
+        defaults |= {"OMP_WAIT_POLICY": "PASSIVE"}
     os.environ.update(required)
     for name, value in defaults.items():
         os.environ.setdefault(name, value)

@@ -11,7 +11,8 @@ class FragmentationGuard(VisitRule):
     """Defers a branch when what is left of the budget would shorten its next aligned segment.
 
     The measure is what the branch would get if it were first in this round's scan, behind the running requests. The
-    first request of a scan is therefore never deferred and nobody starves: a deferred branch keeps its place and moves up.
+    first request of a scan is therefore never deferred and nobody starves: a deferred
+    branch keeps its place and moves up.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """Recognises, without a lookup, a request that waits for a state at which the scan has just met another one.
 
 A native lookup walks the whole prompt. Equal block hashes mean equal prefixes; so a request that carries the hash of
-the awaited state matches at least as far, and it matches no further unless its next block is cached by the attention group,
-whose hits have no gaps. One comparison and one look into the cache decide; in doubt the native lookup does.
+the awaited state matches at least as far, and it matches no further unless its next block is cached by the attention
+group, whose hits have no gaps. One comparison and one look into the cache decide; in doubt the native lookup does.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ a browser gets its megabytes once and a zoom sends figure data alone.
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,13 @@ def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_
     )
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _bundle_component() -> Any:
     source = f"const source = {json.dumps(_BUNDLE.read_text(encoding='utf-8'))};\n"
     return st.components.v2.component("plotly_bundle", js=source + (_HERE / "bundle.js").read_text(encoding="utf-8"))
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _timeline_component() -> Any:
     return st.components.v2.component(
         "radixflow_timeline",

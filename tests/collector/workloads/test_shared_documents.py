@@ -64,7 +64,9 @@ def test_the_digest_of_the_default_stream_is_pinned() -> None:
     assert digest == "9442f0f960637efe8b59ff213b8f47485c913f7c209f245545b225919f160295"
 
 
-@pytest.mark.parametrize("change", ["request_id", "request_group", "branch", "offset_ns", "max_output_tokens", "prompt"])
+@pytest.mark.parametrize(
+    "change", ["request_id", "request_group", "branch", "offset_ns", "max_output_tokens", "prompt"]
+)
 def test_the_digest_sees_each_field(change: str) -> None:
     request = OfferedRequest("a", 1, 2, "d", "cold", "shuffled", (3, 4), 1, 5)
     changes: dict[str, dict[str, object]] = {
