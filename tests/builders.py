@@ -22,7 +22,7 @@ ROUND_NS = 100
 SENT_NS = 900
 REGISTERED_NS = 950
 PROBE_NS = 5
-TOKEN_LIMITED_REASONS = ("token_budget", "aligned_split_zero")
+TOKEN_LIMITED_REASONS = ("token_budget", "aligned_split_zero", "no_chunked_prefill", "spec_padding")
 _CLASS_OF_OUTCOME = {"ready": "rows_avoidable", "blocked": "rows_dependency_wait", "held": "rows_held"}
 
 

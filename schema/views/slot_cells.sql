@@ -11,7 +11,7 @@ WITH classified AS NOT MATERIALIZED (
             WHEN outcome = 'ready' THEN 'avoidable'
             WHEN outcome = 'blocked' THEN 'dependency_wait'
             WHEN outcome = 'held' THEN 'held'
-            WHEN reason IN ('token_budget', 'aligned_split_zero') THEN 'token_limited'
+            WHEN reason IN ('token_budget', 'aligned_split_zero', 'no_chunked_prefill', 'spec_padding') THEN 'token_limited'
             ELSE 'other'
         END AS slot_class
     FROM visits

@@ -53,7 +53,7 @@ def crowded(tmp_path):
     visits = (
         builders.blocked("b0", "u0", published_round=1, at=2),
         builders.held("h0", at=3),
-        builders.other("s0", "aligned_split_zero", at=4),
+        builders.other("s0", "no_chunked_prefill", at=4),
         builders.other("k0", "kv_blocks", at=5),
         builders.ready("r0", 16, at=6),
         builders.blocked("b1", "r0", witness="probe", at=7),
@@ -74,7 +74,7 @@ def test_cells_are_used_then_witnesses_in_queue_order_then_anonymous(crowded, ex
         1    used            u1         48         -                   -             -                  -
         2    dependency_wait b0         -          u0                  marked_again  -                  1
         3    held            h0         -          -                   -             -                  -
-        4    token_limited   s0         -          -                   -             aligned_split_zero -
+        4    token_limited   s0         -          -                   -             no_chunked_prefill -
         5    other           k0         -          -                   -             kv_blocks          -
         6    avoidable       r0         16         -                   -             -                  -
         7    dependency_wait b1         -          r0                  being_written -                  -
