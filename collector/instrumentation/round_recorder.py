@@ -115,7 +115,12 @@ class RoundRecorder(ScanListener):
         if granted:
             visit.outcome, visit.num_tokens = "selected", num_tokens
             return
-        visit.num_tokens = None
+        started_ns = self._scan.clock()
+        self._explain_refusal(visit, request, num_tokens, arguments)
+        probe_ns = self._notes.probe.duration_ns if self._notes.probe else 0
+        self._notes.recorder_ns += self._scan.clock() - started_ns - probe_ns
+
+    def _explain_refusal(self, visit: Visit, request: Any, num_tokens: int, arguments: Any) -> None:
         if visit.hit_blocks is not None and visit.matched_tokens is not None:
             visit.state = self._scan.refusal_of_hit(visit.hit_blocks, visit.matched_tokens)
         if visit.state is None:
@@ -136,8 +141,9 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def step_ended(self, output: Any) -> None:
-        ended_ns = self._scan.clock()
         notes = self._notes
+        processing_ns = self._scan.clock()
+        ended_ns = processing_ns - notes.recorder_ns - (notes.probe.duration_ns if notes.probe else 0)
         settle_undecided(self._scan, notes)
         if not output.num_scheduled_tokens:
             self._num_empty_steps += 1
@@ -146,7 +152,9 @@ class RoundRecorder(ScanListener):
         setattr(output, ROUND_ATTRIBUTE, self._round)
         kinds = self._write_rows(output.num_scheduled_tokens)
         self._write_visits()
-        self._open_rounds[self._round] = self._round_row(output.num_scheduled_tokens, kinds, ended_ns)
+        row = self._round_row(output.num_scheduled_tokens, kinds, ended_ns)
+        row[-1] = notes.recorder_ns + self._scan.clock() - processing_ns
+        self._open_rounds[self._round] = row
         self._num_empty_steps = 0
 
     # -- rows of a round ---------------------------------------------------------------------------------------------
@@ -221,7 +229,7 @@ class RoundRecorder(ScanListener):
             notes.num_preempted, stop_reason,
             self._lives[stop.request.request_id].number if stop is not None else None,
             probe.end_reason if probe else None, scan.kv_cache_manager.block_pool.get_num_free_blocks(),
-            self._num_empty_steps, None, None, probe.duration_ns if probe else None, scan.clock() - ended_ns,
+            self._num_empty_steps, None, None, probe.duration_ns if probe else None, 0,
         ]  # fmt: skip
         return row
 

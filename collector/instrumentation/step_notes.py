@@ -51,7 +51,7 @@ class ProbeResult:
 
 @dataclass(slots=True)
 class StepNotes:
-    """The scan of one step as it happened."""
+    """The scan of one step as it happened, and the time (ns) that noting it took inside schedule(), without the probe."""
 
     started_ns: int
     num_running_before: int
@@ -59,6 +59,7 @@ class StepNotes:
     visits: list[Visit] = field(default_factory=list)
     num_preempted: int = 0
     probe: ProbeResult | None = None
+    recorder_ns: int = 0
 
     @property
     def current(self) -> Visit:
