@@ -10,7 +10,8 @@ unexport PYTHONHOME
 
 help: ## Say what there is
 	@echo "RadixFlow workbench. Targets:"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) \
+	    | { if [ -e scripts/screenshots.py ]; then cat; else grep -v 'make screenshots'; fi; }
 	@echo "PYTHON=/path/to/python3.12 chooses the interpreter, RADIXFLOW_ENGINE=cpu|gpu|none the engine."
 
 setup: ## Make .venv with everything pinned, and find or install Chromium for the browser tests
@@ -33,7 +34,7 @@ format: ## Let ruff format and mend what it can
 	@.venv/bin/ruff check --quiet --fix-only .
 	@.venv/bin/ruff format .
 
-ifneq ($(wildcard scripts/screenshots*),)
+ifneq ($(wildcard scripts/screenshots.py),)
 screenshots: ## Take pictures of every page of the app
 	@scripts/setup
 	@.venv/bin/python scripts/screenshots.py
