@@ -10,31 +10,10 @@ EVENTS = table(
     [
         column("time_ns", pa.int64(), "ns", "Monotonic time."),
         column("request", pa.int32(), "", "Request.", joins="requests.request"),
-        column(
-            "event",
-            NAME,
-            "",
-            "arrived, held, released, blocked, recovered, selected, deferred, overtaken, preempted, resumed, finished, rejected or aborted.",
-        ),
-        column(
-            "round",
-            pa.int64(),
-            "",
-            "Round in which it happened; NULL outside rounds.",
-            joins="rounds.round",
-            nullable=True,
-        ),
-        column(
-            "other_request",
-            pa.int32(),
-            "",
-            "The other party: the producer of a block, the overtaker.",
-            joins="requests.request",
-            nullable=True,
-        ),
-        column(
-            "detail", NAME, "", "More about the event: the cause of a block, the reason of a release.", nullable=True
-        ),
+        column("event", NAME, "", "arrived, held, released, blocked, recovered, selected, deferred, overtaken, preempted, resumed, finished, rejected or aborted."),
+        column("round", pa.int64(), "", "Round in which it happened; NULL outside rounds.", joins="rounds.round", nullable=True),
+        column("other_request", pa.int32(), "", "The other party: the producer of a block, the overtaker.", joins="requests.request", nullable=True),
+        column("detail", NAME, "", "More about the event: the cause of a block, the reason of a release.", nullable=True),
         column("num_rounds", pa.int32(), "rounds", "Rounds that a recovered request spent blocked.", nullable=True),
     ],
 )

@@ -17,9 +17,7 @@ OFFERS = table(
         column("num_prompt_tokens", pa.int32(), "tokens", "Length of the prompt."),
         column("max_output_tokens", pa.int32(), "tokens", "Most output tokens asked for."),
         column("offered_ns", pa.int64(), "ns", "Monotonic time at which the branch was due to be sent."),
-        column(
-            "sent_ns", pa.int64(), "ns", "Monotonic time at which it was sent; NULL if it never was.", nullable=True
-        ),
+        column("sent_ns", pa.int64(), "ns", "Monotonic time at which it was sent; NULL if it never was.", nullable=True),
         column("first_output_ns", pa.int64(), "ns", "Monotonic time of the first output token.", nullable=True),
         column("completed_ns", pa.int64(), "ns", "Monotonic time at which the last output arrived.", nullable=True),
         column("num_output_tokens", pa.int32(), "tokens", "Output tokens received.", nullable=True),

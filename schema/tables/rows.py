@@ -12,21 +12,10 @@ ROWS = table(
         column("slot", pa.int16(), "", "Position in the round, in the order of selection from 0."),
         column("request", pa.int32(), "", "Request.", joins="requests.request"),
         column("kind", NAME, "", "new, running or resumed."),
-        column(
-            "first_token",
-            pa.int32(),
-            "tokens",
-            "Position of the first scheduled token; the tokens before it are computed.",
-        ),
+        column("first_token", pa.int32(), "tokens", "Position of the first scheduled token; the tokens before it are computed."),
         column("num_tokens", pa.int32(), "tokens", "Tokens scheduled in this round."),
         column("num_reused_tokens", pa.int32(), "tokens", "Tokens taken from the prefix cache in this round."),
         column("restored_hash", pa.uint64(), "", "Hash of the recurrent state restored from the cache.", nullable=True),
-        column(
-            "published_hash",
-            pa.uint64(),
-            "",
-            "Hash of the deepest recurrent state that this row writes and publishes.",
-            nullable=True,
-        ),
+        column("published_hash", pa.uint64(), "", "Hash of the deepest recurrent state that this row writes and publishes.", nullable=True),
     ],
 )
