@@ -8,7 +8,7 @@ from radixflow.app.components.text import plain_markdown
 
 _COMMANDS = """\
 # record the shipped tiny hybrid model under both traversals (runs on a CPU, no download)
-radixflow-collect --model tiny-hybrid --policy radix --policy radixflow-immediate
+radixflow-collect --model tiny-hybrid
 
 # then look at it
 streamlit run app/main.py -- --runs runs"""

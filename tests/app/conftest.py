@@ -24,7 +24,7 @@ def pair(tmp_path) -> Iterator[object]:
 
 @pytest.fixture
 def open_app(monkeypatch) -> Callable[[Path], AppTest]:
-    """Return a function that starts the app on a folder of runs, as ``streamlit run app/main.py -- --runs DIR`` does."""
+    """Return a function that starts the app on a folder of runs, as ``streamlit run app/main.py -- --runs DIR``."""
     st.cache_data.clear()
     st.cache_resource.clear()
 

@@ -142,7 +142,7 @@ def test_a_link_opens_the_same_view(tmp_path, open_app):
     app.query_params["arms"] = "radixflow-immediate"
     app.run()
     assert app.multiselect(key="arms").value == ["radixflow-immediate"]
-    assert [metric.value for metric in app.metric][0] == "4"
+    assert app.metric[0].value == "4"
 
 
 def test_an_address_opens_nothing_outside_the_folder(tmp_path, open_app):

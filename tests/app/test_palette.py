@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -79,5 +80,5 @@ def test_each_family_of_arms_keeps_its_colours():
 
 def test_neighbouring_request_groups_differ_in_shade():
     shades = [palette.group_shade(group) for group in range(12)]
-    assert all(first != second for first, second in zip(shades, shades[1:], strict=False))
+    assert all(first != second for first, second in pairwise(shades))
     assert palette.group_shade(None) == palette.GROUP_SHADES[0]

@@ -82,7 +82,8 @@ def test_the_facts_of_a_run_are_all_there(pair):
     run = run_facts.runs(pair).to_pylist()[0]
     assert set(FACTS) <= set(run)
     assert run_sentence(run) == (
-        "tiny-hybrid on a simulated engine, 2 rows and 128 tokens a round at most, block size 16 tokens, 8 requests offered."
+        "tiny-hybrid on a simulated engine, 2 rows and 128 tokens a round at most, block size 16 tokens, "
+        "8 requests offered."
     )
     assert [written_fact(value) for value in (None, True, 16)] == ["not measured", "yes", "16"]
 

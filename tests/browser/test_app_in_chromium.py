@@ -1,0 +1,150 @@
+"""The app in a real browser: drawn, moved with mouse and keys, silent on the network."""
+
+import re
+
+import pytest
+
+from radixflow.app.report.cli import main
+from tests import builders
+from tests.browser.conftest import ROOT, SCREENSHOTS, running_app, watch
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "overview": ("Overview", "Overview"),
+    "timeline": ("Timeline", "Execution-bubble timeline"),
+    "round_fullness": ("Round fullness", "Round fullness"),
+    "blocked": ("Blocked and recovered", "Blocked and recovered"),
+    "compare": ("Compare", "Compare"),
+}
+MARKS = ".radixflow-timeline .barlayer .point path"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The address of the app on the sample recordings, or on a tiny pair where none are shipped."""
+    folder = tmp_path_factory.mktemp("browser")
+    runs = ROOT / "sample_runs"
+    if not list(runs.rglob("manifest.json")):
+        runs = folder / "runs"
+        builders.tiny_pair(runs)
+    with running_app(runs, folder / "streamlit.log") as started:
+        yield started
+
+
+def open_page(browser, address, theme="light"):
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=theme)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    return page, watch(page, address)
+
+
+def settled(page) -> None:
+    """Wait until the app has nothing to do and every figure is drawn."""
+    page.wait_for_selector("h1")
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_function("[...document.querySelectorAll('.js-plotly-plot')].every(e => e.querySelector('.main-svg'))")
+    page.wait_for_timeout(400)
+
+
+def go(page, name) -> None:
+    link, title = PAGES[name]
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(f"^.*{link}$")).click()
+    page.locator("h1", has_text=title).wait_for()
+    settled(page)
+
+
+def visible_range(page) -> list[float]:
+    return page.eval_on_selector(".radixflow-timeline", "e => e.layout.xaxis.range.map(Number)")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_pages_open_without_an_error_and_without_the_network(browser, address, theme):
+    page, seen = open_page(browser, address, theme)
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.goto(address)
+    settled(page)
+    for name in PAGES:
+        go(page, name)
+        assert page.get_by_test_id("stException").count() == 0
+        assert page.get_by_text("Share chart").count() == 0
+        page.screenshot(path=SCREENSHOTS / f"{name}-{theme}.png")
+    assert (seen.foreign_requests, seen.failures) == ([], [])
+    page.context.close()
+
+
+def test_a_request_that_leaves_the_machine_would_be_seen(browser, address):
+    """The control arm of the test above; the name cannot be resolved, so nothing leaves."""
+    page, seen = open_page(browser, address)
+    page.goto(address)
+    settled(page)
+    page.evaluate("fetch('https://nowhere.invalid/').catch(() => 0)")
+    page.wait_for_timeout(500)
+    assert seen.foreign_requests == ["https://nowhere.invalid/"] and seen.failures
+    page.context.close()
+
+
+def test_the_timeline_is_drawn_and_follows_mouse_keys_and_links(browser, address):
+    page, seen = open_page(browser, address)
+    page.goto(f"{address}/timeline")
+    page.wait_for_selector(MARKS, state="attached")
+    settled(page)
+    assert 0 < page.locator(MARKS).count() <= 4000
+    whole = visible_range(page)
+
+    box = page.locator(".radixflow-timeline").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 150)
+    for _ in range(5):
+        page.mouse.wheel(0, -500)
+    page.wait_for_url(re.compile("from="))
+    settled(page)
+    zoomed = visible_range(page)
+    assert zoomed[1] - zoomed[0] < 0.9 * (whole[1] - whole[0])
+
+    page.keyboard.press("w")
+    page.wait_for_function("r => { const x = document.querySelector('.radixflow-timeline').layout.xaxis.range; "
+                           "return x[1] - x[0] < 0.6 * (r[1] - r[0]) }", arg=zoomed)  # fmt: skip
+    page.wait_for_timeout(1500)
+    settled(page)
+    link, before = page.url, visible_range(page)
+
+    second, _ = open_page(browser, address)
+    second.goto(link)
+    second.wait_for_selector(MARKS, state="attached")
+    settled(second)
+    assert visible_range(second) == pytest.approx(before, rel=1e-3, abs=1e-3 * (before[1] - before[0]))
+    second.context.close()
+
+    page.keyboard.press("f")
+    page.wait_for_function("!location.search.includes('from=')")
+    settled(page)
+    assert visible_range(page) == pytest.approx(whole)
+    assert (seen.foreign_requests, seen.failures) == ([], [])
+    page.context.close()
+
+
+def test_hovering_names_the_request(browser, address):
+    page, _ = open_page(browser, address)
+    page.goto(f"{address}/timeline")
+    page.wait_for_selector(MARKS, state="attached")
+    settled(page)
+    used = page.locator(".radixflow-timeline .barlayer .trace").first.locator(".point").first.bounding_box()
+    page.mouse.move(used["x"] + used["width"] / 2, used["y"] + used["height"] / 2)
+    page.locator(".radixflow-timeline .hoverlayer .hovertext").first.wait_for()
+    assert "round" in page.locator(".radixflow-timeline .hoverlayer").text_content()
+    page.context.close()
+
+
+def test_a_report_opens_offline_and_draws_every_figure(browser, tmp_path):
+    pair = builders.tiny_pair(tmp_path / "runs")
+    assert main([*map(str, pair), "-o", str(tmp_path / "report.html")]) == 0
+    for theme in ("light", "dark"):
+        page, seen = open_page(browser, "file://", theme)
+        page.goto(f"file://{tmp_path}/report.html")
+        page.wait_for_selector("#section-2 .barlayer .point")
+        drawn = page.evaluate("[...document.querySelectorAll('.figure')].map(e => !!e.querySelector('.main-svg'))")
+        assert drawn and all(drawn)
+        assert (seen.foreign_requests, seen.failures) == ([], [])
+        SCREENSHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"report-{theme}.png")
+        page.context.close()
