@@ -1,0 +1,62 @@
+"""Observing changes nothing: whole streams under vLLM's own class and under ours take the very same decisions."""
+
+import os
+import random
+from typing import Any
+
+import pytest
+from radixflow.collector.policies.schedulers import FollowsPolicy, RadixFlowAsyncScheduler, RadixFlowScheduler
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler
+from vllm.v1.core.sched.scheduler import Scheduler
+
+from tests.scheduler_harness.driving import output_digest
+from tests.scheduler_harness.worlds import SchedulerWorld, WorldShape
+
+NUM_STREAMS = int(os.environ.get("RADIXFLOW_NUM_STREAMS", "25"))
+ROUNDS_A_STREAM = 40
+
+
+class LooksTwice(RadixFlowScheduler):
+    """Control arm: as if observing took a block of the pool now and then."""
+
+    def _handle_blocked_waiting_request(self, request: Any) -> bool:
+        if len(request.request_id) % 2:
+            self.kv_cache_manager.block_pool.get_new_blocks(1)
+        return super()._handle_blocked_waiting_request(request)
+
+
+def decisions(cls: type[Scheduler], seed: int, **shape: Any) -> list[Any]:
+    """Everything that schedule() said in each round of a random stream; equal seeds give equal traffic."""
+    rng = random.Random(seed)
+    world = SchedulerWorld(WorldShape.draw(rng, **shape), rng, cls, {"radixflow": {"policy": "radix"}})
+    native_schedule, said = world.scheduler.schedule, []
+
+    def schedule() -> Any:
+        output = native_schedule()
+        said.append(output_digest(output))
+        return output
+
+    world.scheduler.schedule = schedule
+    for _ in world.states(ROUNDS_A_STREAM):
+        pass
+    return said
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_radix_takes_the_decisions_of_the_native_class(asynchronous: bool) -> None:
+    native, observed = (AsyncScheduler, RadixFlowAsyncScheduler) if asynchronous else (Scheduler, RadixFlowScheduler)
+    assert issubclass(observed, FollowsPolicy)
+    for seed in range(NUM_STREAMS):
+        assert decisions(native, seed, async_scheduling=asynchronous) == decisions(
+            observed, seed, async_scheduling=asynchronous
+        )
+
+
+def test_an_observer_that_touches_the_pool_is_caught() -> None:
+    differing = 0
+    for seed in range(6):
+        try:
+            differing += decisions(Scheduler, seed) != decisions(LooksTwice, seed)
+        except (ValueError, AssertionError):
+            differing += 1  # the pool ran out
+    assert differing > 0
