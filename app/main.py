@@ -16,7 +16,7 @@ PAGES = {
     ],
 }
 
-st.set_page_config(page_title="RadixFlow workbench", page_icon=ICON, layout="wide")
+st.set_page_config(page_title="RadixFlow workbench", page_icon=ICON, layout="wide", initial_sidebar_state=310)
 show_brand()
 page = st.navigation(PAGES)
 try:

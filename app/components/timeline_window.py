@@ -35,7 +35,7 @@ def timeline_window(extent: pa.Table, bubbles: pa.Table) -> Window:
         )
     whole = whole_window(extent, axis)
     if st.session_state.pop(_FORGOTTEN, False):
-        _set(whole)
+        st.session_state["from"], st.session_state["to"] = whole.low, whole.high
     unit = _UNITS[axis]
     low = place[1].number_input(f"From ({unit})", value=whole.low, key="from", bind="query-params", format="%.4g")
     high = place[2].number_input(f"To ({unit})", value=whole.high, key="to", bind="query-params", format="%.4g")

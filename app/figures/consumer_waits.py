@@ -66,7 +66,12 @@ def _visits(visits: list[dict[str, Any]], cause: str, name: str) -> go.Scatter:
         y=[layout.plain(visit["request_id"]) for visit in visits],
         mode="markers",
         name=name,
-        marker={"color": colour, "symbol": symbol, "size": 8, "line": {"width": 0.5, "color": GUIDE}},
+        marker={
+            "symbol": [symbol if visit["witness"] == "native" else f"{symbol}-open" for visit in visits],
+            "color": colour,
+            "size": 8,
+            "line": {"width": 0.5, "color": GUIDE},
+        },
         hovertext=[_visit_hover(visit, name) for visit in visits],
         hoverinfo="text",
     )

@@ -32,7 +32,8 @@ show_section("The longest waits of blocked requests")
 waits = read(blocked.consumers, selection)
 show_figure(consumer_waits(waits, read(blocked.visits_of_consumers, selection), run), "consumer_waits")
 show_hint(
-    "Each mark is one round that looked at the request and found its state not usable. The bar ends at its selection."
+    "Each mark is one round that looked at the request and found its state not usable; hollow ones are what the probe "
+    "found behind the stop of the scan. The bar ends where the request was selected."
 )
 show_section("Producers that others waited for")
 show_figure(producers(read(blocked.producers, selection), run), "producers")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from radixflow.app.arms import is_state_ready
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.run_directory import RunDirectory, find_runs
 
@@ -63,11 +64,11 @@ def fingerprint(paths: tuple[str, ...]) -> str:
 
 def _family(policy: str) -> tuple[bool, str]:
     """Order prefix-stop arms before state-ready ones: a comparison reads from what is to what could be."""
-    return policy.startswith("radixflow"), policy
+    return is_state_ready(policy), policy
 
 
 def default_arms(arms: list[str]) -> list[str]:
     """Choose the pair to look at first: the first prefix-stop arm and the first state-ready one, else the first two."""
-    stop = [arm for arm in arms if not arm.startswith("radixflow")]
-    ready = [arm for arm in arms if arm.startswith("radixflow")]
+    stop = [arm for arm in arms if not is_state_ready(arm)]
+    ready = [arm for arm in arms if is_state_ready(arm)]
     return [stop[0], ready[0]] if stop and ready else arms[:2]

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from radixflow.app.arms import is_state_ready
 from radixflow.schema.atomic_files import write_atomically
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.manifest import is_run
@@ -64,7 +65,7 @@ def _runs_in(path: Path) -> list[Path]:
     found = [run.path for run in find_runs(path)]
     if not found:
         raise RadixflowError(f"There is no run in {path}.")
-    return sorted(found, key=lambda run: (run.name.startswith("radixflow"), run))
+    return sorted(found, key=lambda run: (is_state_ready(run.name), run))
 
 
 def _write(paths: list[Path]) -> str:

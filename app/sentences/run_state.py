@@ -5,6 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from radixflow.app import units
+from radixflow.app.arms import traversal
 
 FACTS = {
     "experiment": "Experiment",
@@ -89,6 +90,6 @@ def _warnings(run: dict[str, Any]) -> list[str]:
         warnings.append(
             f"{label} was recorded without the probe: avoidable rows are unknown and drawn as other causes."
         )
-    if run["policy_effective"] and run["policy_effective"] != run["policy"]:
+    if run["policy_effective"] and traversal(run["policy_effective"]) != traversal(run["policy"]):
         warnings.append(f"{label} was asked for policy {run['policy']} and ran under {run['policy_effective']}.")
     return warnings

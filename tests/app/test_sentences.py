@@ -66,11 +66,11 @@ def test_what_is_not_known_is_not_claimed(pair):
         ({"state": "recording"}, "still being recorded"),
         ({"num_drops": 7}, "lost 7 rows"),
         ({"num_faults": 1}, "1 fault"),
-        ({"policy_effective": "radix"}, "ran under radix"),
+        ({"policy_effective": "prefix-stop"}, "ran under prefix-stop"),
     ],
 )
 def test_every_reason_to_doubt_a_run_is_named(pair, change, word):
-    clean = {"engine_kind": "vllm", "state": "complete", "num_drops": 0, "num_faults": 0}
+    clean = {"engine_kind": "vllm", "state": "complete", "policy_effective": "state-ready"}
     row = run_facts.runs(pair).to_pylist()[1] | clean
     schema = run_facts.runs(pair).schema
     assert state_warnings(schema.empty_table().from_pylist([row], schema)) == []
