@@ -17,11 +17,12 @@ ROUNDS_A_STREAM = 40
 
 
 class LooksTwice(RadixFlowScheduler):
-    """Control arm: as if observing took a block of the pool now and then."""
+    """Control arm: observing touches a free block, which changes the order in which blocks are handed out."""
 
     def _handle_blocked_waiting_request(self, request: Any) -> bool:
-        if len(request.request_id) % 2:
-            self.kv_cache_manager.block_pool.get_new_blocks(1)
+        queue = self.kv_cache_manager.block_pool.free_block_queue
+        if queue.num_free_blocks > 1:
+            queue.append(queue.popleft())
         return super()._handle_blocked_waiting_request(request)
 
 
@@ -53,10 +54,4 @@ def test_radix_takes_the_decisions_of_the_native_class(asynchronous: bool) -> No
 
 
 def test_an_observer_that_touches_the_pool_is_caught() -> None:
-    differing = 0
-    for seed in range(6):
-        try:
-            differing += decisions(Scheduler, seed) != decisions(LooksTwice, seed)
-        except (ValueError, AssertionError):
-            differing += 1  # the pool ran out
-    assert differing > 0
+    assert any(decisions(Scheduler, seed) != decisions(LooksTwice, seed) for seed in range(6))
