@@ -14,7 +14,6 @@ from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.policies import RadixFlowScheduler
 from radixflow.collector.policies.catalog import parse_policy
 from radixflow.collector.policies.rules import rules_of
-
 from tests.scheduler_harness.cloning import clone
 from tests.scheduler_harness.worlds import SchedulerWorld, WorldShape
 

@@ -5,10 +5,10 @@ import random
 from typing import Any
 
 import pytest
-from radixflow.collector.policies.schedulers import FollowsPolicy, RadixFlowAsyncScheduler, RadixFlowScheduler
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 
+from radixflow.collector.policies.schedulers import FollowsPolicy, RadixFlowAsyncScheduler, RadixFlowScheduler
 from tests.scheduler_harness.driving import output_digest
 from tests.scheduler_harness.worlds import SchedulerWorld, WorldShape
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+
 from radixflow.collector.instrumentation.probe import CounterfactualProbe
 from radixflow.collector.vllm_adapters import shadow
-
 from tests.collector.policies.same_state import NUM_STATES, random_states, recorded_step, scheduled_by
 from tests.scheduler_harness.state_digest import state_digest
 
