@@ -14,18 +14,21 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import torch
 from vllm.engine.arg_utils import EngineArgs
 from vllm.sampling_params import SamplingParams
-from vllm.utils.hashing import get_hash_fn_by_name
-from vllm.v1.core.kv_cache_utils import (
+from vllm.v1.core.sched.scheduler import Scheduler
+from vllm.v1.engine import core as engine_core
+
+# The engine core's own names: the functions behind them move between modules from release to release.
+from vllm.v1.engine.core import (
+    StructuredOutputManager,
     generate_scheduler_kv_cache_config,
+    get_hash_fn_by_name,
     get_kv_cache_configs,
     get_request_block_hasher,
     init_none_hash,
     resolve_kv_cache_block_sizes,
 )
-from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheSpec, MambaSpec
 from vllm.v1.request import Request
-from vllm.v1.structured_output import StructuredOutputManager
 
 FULL_ATTENTION_INTERVAL = 4
 """Every fourth layer attends, as in Qwen3-Next and Qwen3.5."""
@@ -108,7 +111,10 @@ def _layer_specs(block_size: int, num_layers: int, num_kv_heads: int, head_size:
 
 def _kv_cache_config(config: Any, specs: dict[str, KVCacheSpec], memory: int | None, num_blocks: int) -> KVCacheConfig:
     given = AMPLE_MEMORY if memory is None else memory
-    kv_cache_config = generate_scheduler_kv_cache_config(get_kv_cache_configs(config, [specs], [given]))
+    # From 0.33.0 on the engine core makes the groups first and hands them in.
+    make_groups = getattr(engine_core, "get_global_kv_cache_groups", None)
+    groups = () if make_groups is None else (make_groups(config, [specs]),)
+    kv_cache_config = generate_scheduler_kv_cache_config(get_kv_cache_configs(config, [specs], [given], *groups))
     if memory is None:
         # After the fact, since vLLM refuses at start a pool that cannot hold one request of the greatest length.
         kv_cache_config.num_blocks = num_blocks
@@ -136,8 +142,9 @@ def build_scheduler(
     """Returns a scheduler as the engine core would build it, for a hybrid with state caching in align mode.
 
     `block_size` and `hash_block_size` are tokens; a hash block smaller than the block turns sub-block hits on. The pool
-    has `num_blocks` blocks, or as many as fit into `memory` bytes where that is given. `num_layers` in steps of four: one attention layer in
-    four, hence one attention group and three state groups. The budget may not be below the block size.
+    has `num_blocks` blocks, or as many as fit into `memory` bytes where that is given. `num_layers` in steps of four:
+    one layer in four attends, so there are one attention group and three state groups. The budget may not be below the
+    block size. Other keywords go to `EngineArgs`.
     """
     arguments: dict[str, Any] = {
         "model": _model_directory().name,

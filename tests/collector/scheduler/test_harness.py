@@ -1,9 +1,11 @@
 """The harness itself: real schedulers run to the end, and walks reach the situations that policies differ in."""
 
+import os
 import random
 from collections import Counter
 
 import pytest
+import vllm
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.core.single_type_kv_cache_manager import FullAttentionManager, MambaManager
@@ -13,6 +15,11 @@ from tests.scheduler_harness import SchedulerWorld, WorldShape, build_scheduler,
 
 def _state_managers(scheduler: Scheduler) -> list[MambaManager]:
     return [m for m in scheduler.kv_cache_manager.coordinator.single_type_managers if isinstance(m, MambaManager)]
+
+
+@pytest.mark.skipif("RADIXFLOW_VLLM_UNDER_TEST" not in os.environ, reason="no particular release is under test")
+def test_the_release_under_test_is_the_one_meant() -> None:
+    assert vllm.__version__ == os.environ["RADIXFLOW_VLLM_UNDER_TEST"]
 
 
 def test_the_scheduler_is_a_hybrid_one() -> None:
