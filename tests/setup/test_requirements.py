@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import re
 import sys
+import sysconfig
 
 import pytest
 from packaging.requirements import Requirement
@@ -82,5 +84,7 @@ def test_the_base_package_asks_for_no_more_than_the_pins_give() -> None:
 def test_this_environment_holds_what_is_pinned() -> None:
     engine = "collect-gpu" if importlib.util.find_spec("torchvision") else "collect-cpu"
     wanted = pins("app.txt") | pins("dev.txt") | pins(f"{engine}.txt")
-    installed = {canonicalize_name(d.metadata["Name"]): d.version for d in importlib.metadata.distributions()}
+    # Of this folder alone: some packages carry copies of others, and add them to the module path when imported.
+    found = importlib.metadata.distributions(path=[sysconfig.get_paths()["purelib"]])
+    installed = {canonicalize_name(distribution.metadata["Name"]): distribution.version for distribution in found}
     assert {n: v for n, v in wanted.items() if installed.get(n) != v.removeprefix("==")} == {}

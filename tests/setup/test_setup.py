@@ -12,20 +12,29 @@ import threading
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from tests.architecture.trees import ROOT
 
 
-def load_environment_script(root: Path) -> ModuleType:
-    """scripts/environment.py as a module that works on another folder than this checkout."""
-    spec = importlib.util.spec_from_file_location("environment_script", ROOT / "scripts" / "environment.py")
+def load_set_up(checkout: Path) -> ModuleType:
+    """The set-up of a checkout as a module, each time anew, with its own helpers beside it."""
+    helpers = ("environment", "installation", "system_packages")
+    for name in helpers:
+        sys.modules.pop(name, None)
+    spec = importlib.util.spec_from_file_location("set_up", checkout / "scripts" / "set_up.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    module.ROOT = root
+    path = list(sys.path)
+    try:
+        spec.loader.exec_module(module)
+        module.installation = sys.modules["installation"]  # type: ignore[attr-defined]
+    finally:
+        sys.path[:] = path
+        for name in helpers:
+            sys.modules.pop(name, None)
     return module
 
 
@@ -39,21 +48,24 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def script(checkout: Path) -> ModuleType:
+def without_installing(checkout: Path) -> ModuleType:
     """The set-up, with installation left out: what is tested here is when it happens, not what pip does."""
-    module = load_environment_script(checkout)
+    module: Any = load_set_up(checkout)
     module.installed = []
-    module.check_free_space = lambda engine: None
+    module.check_free_space = lambda root, engine: None
     module.install_requirements = lambda environment, engine: module.installed.append(engine)
     module.install_project = lambda environment, engine: None
 
-    def make_venv(environment) -> None:  # type: ignore[no-untyped-def]
-        command = [sys.executable, "-m", "venv", "--without-pip", str(environment.venv)]
-        subprocess.run(command, check=True)
+    def make_venv(environment: Any) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment.venv)], check=True)
 
     module.make_venv = make_venv
-    return module
+    return module  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def script(checkout: Path) -> ModuleType:
+    return without_installing(checkout)
 
 
 def set_up(script: ModuleType, *arguments: str) -> int:
@@ -133,8 +145,8 @@ def test_an_environment_that_was_moved_is_made_anew(script: ModuleType, checkout
     set_up(script)
     moved = tmp_path / "moved"
     checkout.rename(moved)
-    script.ROOT = moved
-    assert set_up(script) == 0 and script.installed == ["none", "none"]
+    script = without_installing(moved)
+    assert set_up(script) == 0 and script.installed == ["none"]
     assert script.Environment(moved).read_stamp().root == str(moved)
 
 
@@ -155,6 +167,19 @@ def test_an_interrupted_set_up_is_made_anew(script: ModuleType, checkout: Path, 
     script.install_requirements = install
     assert set_up(script) == 0 and script.installed == ["none"]
     assert not (checkout / ".venv" / "half").exists()
+
+
+def test_a_failed_installation_of_another_engine_is_made_anew(script: ModuleType, checkout: Path) -> None:
+    install = script.install_requirements
+
+    def fails(environment, engine) -> None:  # type: ignore[no-untyped-def]
+        (checkout / ".venv" / "downloaded").touch()
+        raise script.SetupError("no network")
+
+    script.install_requirements = fails
+    assert script.main(["--no-browser", "--engine", "cpu"]) == 1
+    script.install_requirements = install
+    assert set_up(script) == 0 and not (checkout / ".venv" / "downloaded").exists()
 
 
 def test_a_failed_installation_goes_on_in_place(script: ModuleType, checkout: Path, capsys) -> None:  # type: ignore[no-untyped-def]
@@ -211,7 +236,7 @@ def test_the_lock_outlives_a_killed_set_up_as_long_as_its_pip(script: ModuleType
 
 
 def test_a_full_disk_is_said_before_anything_is_made(checkout: Path, capsys) -> None:  # type: ignore[no-untyped-def]
-    module = load_environment_script(checkout)
+    module = load_set_up(checkout)
     module.NEEDED_BYTES = dict.fromkeys(module.NEEDED_BYTES, 1 << 60)
     assert set_up(module) == 1 and not (checkout / ".venv").exists()
     assert "GiB of disk" in capsys.readouterr().err
@@ -222,13 +247,22 @@ def test_packages_outside_the_environment_take_no_part(tmp_path: Path) -> None:
     """A poisoned module path and user site of the caller do not reach what make starts."""
     (tmp_path / "pyarrow.py").write_text("raise SystemExit('poisoned')")
     makefile = tmp_path / "Makefile"
-    makefile.write_text(
-        f"include {ROOT}/Makefile\nprobe:\n\t@{ROOT}/.venv/bin/python -c 'import pyarrow; print(pyarrow.__file__)'\n"
-    )
-    environment = dict(os.environ, PYTHONPATH=str(tmp_path), PYTHONUSERBASE=str(tmp_path))
-    said = subprocess.run(
-        ["make", "-f", makefile, "probe"], env=environment, capture_output=True, text=True, cwd=tmp_path
-    )
+    python = ROOT / ".venv" / "bin" / "python"
+    makefile.write_text(f"include {ROOT}/Makefile\nprobe:\n\t@{python} -c 'import pyarrow; print(pyarrow.__file__)'\n")
+    poison = {"PYTHONPATH": str(tmp_path), "PYTHONUSERBASE": str(tmp_path)}
+    options = {"env": os.environ | poison, "capture_output": True, "text": True, "cwd": ROOT}
+    said = subprocess.run(["make", "-f", makefile, "probe"], **options)
     assert said.returncode == 0 and str(ROOT / ".venv") in said.stdout, said.stderr
-    poisoned = subprocess.run([sys.executable, "-c", "import pyarrow"], env=environment, capture_output=True, text=True)
+    poisoned = subprocess.run([python, "-c", "import pyarrow"], **options)
     assert "poisoned" in poisoned.stderr
+
+
+def test_the_engine_is_not_set_up_without_its_system_library(script: ModuleType) -> None:
+    """Where libnuma cannot be loaded or installed, the set-up ends with how to get it, not the first recording."""
+    environment = script.Environment(script.ROOT)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.write_text("#!/bin/sh\nexit 1\n")
+    environment.python.chmod(0o755)
+    script.system_packages.install = lambda *names: False
+    with pytest.raises(script.SetupError, match="apt-get install libnuma1"):
+        script.installation.provide_numa_library(environment)
