@@ -18,12 +18,18 @@ def show_faults(ledger: pa.Table, segments: pa.Table, runs: pa.Table) -> None:
         runs: Rows of ``runs``, for drops and faults of the recording itself.
     """
     lost = [run for run in runs.to_pylist() if run["num_drops"] or run["num_faults"]]
-    if not ledger.num_rows and not segments.num_rows and not lost:
+    cut_short = [run for run in runs.to_pylist() if run["state"] == "incomplete"]
+    if not ledger.num_rows and not segments.num_rows and not lost and not cut_short:
         st.success(
             "Nothing found: both ledgers close, every segment can be read, no row was lost.",
             icon=":material/check_circle:",
         )
         return
+    for run in cut_short:
+        st.error(
+            f"{plain_markdown(run['label'])}: the recording ended early; requests that had not ended are missing.",
+            icon=":material/error:",
+        )
     for run in lost:
         st.error(
             f"{plain_markdown(run['label'])}: {units.counted(run['num_drops'] or 0, 'row')} lost, "

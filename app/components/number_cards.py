@@ -7,7 +7,7 @@ import pyarrow as pa
 import streamlit as st
 
 from radixflow.app import units
-from radixflow.app.components.text import plain_markdown
+from radixflow.app.components.page_frame import show_arm
 from radixflow.app.queries.definitions import Definitions
 
 
@@ -28,17 +28,19 @@ CARDS = (
 )
 
 
-def number_cards(summary: pa.Table, pairs: pa.Table, definitions: Definitions) -> None:
+def number_cards(runs: pa.Table, summary: pa.Table, pairs: pa.Table, definitions: Definitions) -> None:
     """Show one row of cards an arm.
 
     Args:
+        runs: Rows of ``runs``.
         summary: Rows of ``run_summary``.
         pairs: Rows of ``paired_summary``; the first run is what the others are compared with.
         definitions: What each number means, shown when hovering over it.
     """
     differences = {row["run_b"]: row for row in pairs.to_pylist() if row["run_a"] == 0}
+    policies = {run["run"]: run["policy"] for run in runs.to_pylist()}
     for row in summary.to_pylist():
-        st.markdown(f"**{plain_markdown(row['label'])}**")
+        show_arm(row["label"], policies[row["run"]])
         for place, card in zip(st.columns(len(CARDS)), CARDS, strict=True):
             with place:
                 _show(card, row, differences.get(row["run"]), definitions)

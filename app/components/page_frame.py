@@ -10,8 +10,11 @@ from radixflow.app.components.text import plain_markdown
 from radixflow.app.figures.palette import arm_style
 from radixflow.app.sentences.run_state import state_warnings
 
-_WIDE = "<style>[data-testid='stMainBlockContainer'] { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"
-"""A timeline wants the width that Streamlit leaves free at both sides."""
+_WIDE = """<style>
+[data-testid="stMainBlockContainer"] { padding: 1.4rem 2.5rem 3rem; }
+[data-testid="stHeader"] { background: transparent; }
+</style>"""
+"""A timeline wants the room that Streamlit leaves free around a page."""
 
 
 def start_page(title: str, runs: pa.Table) -> None:
@@ -26,14 +29,19 @@ def start_page(title: str, runs: pa.Table) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for run in runs.to_pylist():
             _arm_chip(run)
-    for sentence in state_warnings(runs):
-        st.warning(plain_markdown(sentence), icon=":material/warning:")
+    warnings = [plain_markdown(sentence) for sentence in state_warnings(runs)]
+    if warnings:
+        st.warning("  \n".join(warnings), icon=":material/warning:")
+
+
+def show_arm(label: str, policy: str) -> None:
+    """Show the name of an arm with its colour."""
+    sign = f'<span style="color:{arm_style(policy).colour}">■</span>'
+    st.html(f"<span>{sign}&nbsp; <b>{html.escape(label)}</b></span>", width="content")
 
 
 def _arm_chip(run: dict[str, Any]) -> None:
-    colour = arm_style(run["policy"]).colour
-    sign = f'<span style="color:{colour}">■</span>'
-    st.html(f"<span>{sign}&nbsp; <b>{html.escape(run['label'])}</b></span>", width="content")
+    show_arm(run["label"], run["policy"])
     if run["engine_kind"] == "simulated":
         st.badge("Simulated engine", icon=":material/science:", color="violet")
     if run["state"] == "incomplete":

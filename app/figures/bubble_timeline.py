@@ -11,11 +11,11 @@ from radixflow.app.figures import layout
 from radixflow.app.figures.palette import GUIDE, SLOT_STYLES, SlotStyle, arm_style, slot_marker
 from radixflow.app.figures.slot_marks import Mark, cell_marks, sum_marks
 
-_SLOT_PIXELS = 15
-_RASTER_PIXELS = (150, 330)
-_TRACK_PIXELS = 84
-_GAP_PIXELS = 40
-_TOP, _BOTTOM = 62, 52
+_SLOT_PIXELS = 11
+_RASTER_PIXELS = (120, 330)
+_TRACK_PIXELS = 62
+_GAP_PIXELS = 34
+_TOP, _BOTTOM = 54, 48
 
 
 class TimelineData(NamedTuple):
@@ -69,19 +69,11 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
         legend={"y": 1 + 26 / plot_height, "traceorder": "normal"},
         dragmode="pan",
     )
-    figure.update_xaxes(range=[data.low, data.high], showgrid=False)
+    figure.update_xaxes(range=[data.low, data.high], showgrid=False, exponentformat="none")
     title = "Time since the first round (ms)" if data.axis == "time" else "Round (number)"
     figure.update_xaxes(title_text=title, row=len(heights), col=1)
     for row, run in enumerate(runs, start=1):
-        figure.update_yaxes(
-            range=[0, run["row_capacity"] or 1],
-            title_text="Row slot (rows)",
-            fixedrange=True,
-            showgrid=False,
-            row=row,
-            col=1,
-        )
-        _label_track(figure, row, f"{_chip(run)} <b>{layout.plain(run['label'])}</b>")
+        _prepare_raster(figure, row, run)
     _label_track(figure, len(runs) + 1, "<b>Tokens a round</b> against the budget (dashed)")
     _label_track(figure, len(runs) + 2, "<b>Waiting requests</b> when the scan began")
     figure.update_yaxes(title_text="Tokens", rangemode="tozero", fixedrange=True, nticks=3, row=len(runs) + 1, col=1)
@@ -99,6 +91,22 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
         font={"size": 12, "color": GUIDE},
     )
     return figure
+
+
+def _prepare_raster(figure: go.Figure, row: int, run: dict[str, Any]) -> None:
+    capacity = run["row_capacity"] or 1
+    figure.update_yaxes(
+        range=[0, capacity],
+        dtick=-(-capacity // 4),
+        title_text="Row slot (rows)",
+        fixedrange=True,
+        showgrid=False,
+        row=row,
+        col=1,
+    )
+    # Without any trace Plotly leaves an axis out, and the label of an arm without rounds would hang in another raster.
+    figure.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"), row=row, col=1)
+    _label_track(figure, row, f"{_chip(run)} <b>{layout.plain(run['label'])}</b>")
 
 
 def _raster_pixels(run: dict[str, Any]) -> int:
@@ -199,7 +207,7 @@ def _steps(rows: list[dict[str, Any]], run: dict[str, Any], column: str, noun: s
         x=x,
         y=values,
         mode="lines",
-        line={"color": look.colour, "width": 1.5, "dash": look.dash},
+        line={"color": look.colour, "width": 1.5, "dash": look.dash, "shape": "hv"},
         hovertext=hover,
         hoverinfo="text",
         name=run["label"],

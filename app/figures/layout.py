@@ -6,6 +6,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from radixflow.app.figures.palette import GUIDE, USED
+
 GRID = "rgba(138,138,138,0.18)"
 FRAME = "rgba(138,138,138,0.45)"
 TRANSPARENT = "rgba(0,0,0,0)"
@@ -46,6 +48,7 @@ def style(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
             "traceorder": "normal",
         },
         bargap=0,
+        modebar={"bgcolor": TRANSPARENT, "color": GUIDE, "activecolor": USED},
     )
     figure.update_xaxes(gridcolor=GRID, linecolor=FRAME, zeroline=False, ticks="outside", tickcolor=FRAME, ticklen=4)
     figure.update_yaxes(gridcolor=GRID, linecolor=FRAME, zeroline=False)

@@ -15,7 +15,7 @@ selection = opened_runs()
 runs = read(run_facts.runs, selection)
 start_page("Overview", runs)
 show_lead(bubble_sentence(read(slot_raster.window_totals, selection, slot_raster.EVERYTHING)))
-number_cards(read(run_facts.run_summary, selection), read(run_facts.paired_summary, selection), definitions())
+number_cards(runs, read(run_facts.run_summary, selection), read(run_facts.paired_summary, selection), definitions())
 
 show_section("Where the row slots went")
 show_figure(slot_ledger(read(fullness.slot_totals, selection), runs), "slot_ledger")

@@ -125,6 +125,14 @@ def test_the_timeline_shares_one_axis_and_shows_the_asked_window(pair):
     assert budget == [128]
 
 
+def test_an_arm_without_rounds_keeps_its_raster(tmp_path):
+    _, state_ready = builders.tiny_pair(tmp_path)
+    with open_runs([builders.empty_run(tmp_path / "other"), state_ready]) as connection:
+        figure = timeline(connection)
+    assert {"y", "y2"} <= {trace.yaxis for trace in figure.data}
+    assert [trace.yaxis for trace in bars(figure, "Used row")] == ["y2"]
+
+
 def test_used_rows_are_coloured_by_request_group(pair):
     used = next(trace for trace in bars(timeline(pair), "Used row") if trace.yaxis == "y2")
     assert len(set(used.marker.color)) == 4

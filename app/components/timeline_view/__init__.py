@@ -31,7 +31,6 @@ def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_
         on_range: Called when the visible range was moved.
         on_jump: Called when a key asked for another place.
     """
-    _bundle_component()(key="plotly_bundle", height=1)
     _timeline_component()(
         data={"figure": figure.to_json(), "height": figure.layout.height, "config": plotly_config("timeline")},
         key=key,
@@ -40,6 +39,7 @@ def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_
         on_range_change=on_range,
         on_jump_change=on_jump,
     )
+    _bundle_component()(key="plotly_bundle", height=1)
 
 
 @cache
