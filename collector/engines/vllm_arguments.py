@@ -88,6 +88,8 @@ def parse_engine_arguments(
         config = copy.deepcopy(arguments).create_engine_config()
     except Exception as error:  # whatever vLLM raises, it refuses the configuration
         raise RadixflowError(f"vLLM refuses this configuration: {one_line(error)}") from error
+    if device == "cpu" and config.model_config.is_hybrid and arguments.block_size is None:
+        arguments.block_size = _safe_block_size(config)
     return EngineSettings(
         arguments,
         device,
@@ -95,6 +97,17 @@ def parse_engine_arguments(
         is_prefix_caching_on=bool(config.cache_config.enable_prefix_caching),
         is_async=bool(config.scheduler_config.async_scheduling),
     )
+
+
+def _safe_block_size(config: Any) -> int:
+    """vLLM's own default block size, to be given explicitly.
+
+    Without a given size, vLLM's CPU platform resets the size to its default when the engine process has finished its
+    start (``EngineCoreProc._perform_handshakes`` runs ``VllmConfig.__post_init__`` again; 0.32.0), after the KV cache
+    was laid out in the larger blocks of a hybrid. The scheduler then splits prompts at multiples of the small size and
+    publishes states under boundaries at which they were never computed: siblings silently get wrong answers.
+    """
+    return int(config.cache_config.block_size)
 
 
 def _parse(words: list[str], model: str, shipped: ShippedModel | None) -> Any:

@@ -14,6 +14,7 @@ from tests.collector.cli.collect_command import collect
 
 pytest.importorskip("vllm")
 pytestmark = pytest.mark.engine
+HYBRID_WORDS = ("--num-groups", "12", "--rate", "inf", "--regime", "mixed", "--max-model-len", "5000")
 POLICIES = ("radix", "radixflow-immediate")
 
 
@@ -39,8 +40,7 @@ class Recorded:
 
 @pytest.fixture(scope="module")
 def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    words = ["--num-groups", "12", "--rate", "inf", "--regime", "mixed", "--max-model-len", "5000"]
-    return Recorded(tmp_path_factory.mktemp("hybrid"), "tiny-hybrid", *words)
+    return Recorded(tmp_path_factory.mktemp("hybrid"), "tiny-hybrid", *HYBRID_WORDS)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,6 @@ def test_arms_differ_in_nothing_but_the_policy(hybrid: Recorded) -> None:
     assert first.engine_arguments == second.engine_arguments
     assert first.workload == second.workload
     assert first.model == second.model
-    assert hybrid.query("SELECT count(DISTINCT worker) FROM (SELECT DISTINCT run AS worker FROM rounds)") == [(2,)]
 
 
 def test_state_ready_traversal_uses_fewer_rounds_for_the_same_work(hybrid: Recorded) -> None:
@@ -89,6 +88,40 @@ def test_first_tokens_agree_and_say_something(hybrid: Recorded) -> None:
     assert hybrid.query("SELECT count(DISTINCT first_token_id) FROM offers WHERE run = 0")[0][0] > 5
 
 
+def test_first_tokens_are_those_of_each_request_computed_alone(hybrid: Recorded, tmp_path: Path) -> None:
+    """Arms can agree and be wrong alike: the reference shares no state between requests at all."""
+    words = [
+        "--policy",
+        "stock",
+        "-o",
+        tmp_path,
+        "--stream",
+        "s",
+        "--no-enable-prefix-caching",
+        "--mamba-cache-mode",
+        "none",
+    ]
+    result = collect("--model", "tiny-hybrid", *words, *HYBRID_WORDS)
+    assert result.returncode == 0, result.stderr
+    assert "prefix caching is off" in result.stderr
+    paths = [tmp_path / "tiny-hybrid" / "s" / "stock", *hybrid.paths]
+    connection = open_runs(paths)
+    pairs = connection.execute(
+        "SELECT num_first_tokens_compared, num_first_token_disagreements FROM paired_summary WHERE run_a = 0"
+    ).fetchall()
+    assert pairs == [(hybrid.radix["num_requests_finished"], 0)] * 2
+
+
+def test_prompts_are_split_at_boundaries_of_the_state_blocks(hybrid: Recorded) -> None:
+    """Else a state is published under a boundary at which it was never computed (see ``_safe_block_size``)."""
+    block_size = RunDirectory(hybrid.paths[0]).manifest.model["block_size"]
+    assert block_size > 128  # the default that vLLM's CPU platform would fall back to
+    off_boundary = f"""
+        SELECT count(*) FROM rows JOIN requests USING (run, request)
+        WHERE first_token + num_tokens < num_prompt_tokens AND (first_token + num_tokens) % {block_size} <> 0"""
+    assert hybrid.query(off_boundary) == [(0,)]
+
+
 def test_overlength_prompts_are_rejected_by_name_and_never_cut(hybrid: Recorded) -> None:
     rejected = hybrid.query("SELECT run, request_id, outcome_reason FROM offers WHERE outcome = 'rejected'")
     assert rejected
@@ -96,11 +129,9 @@ def test_overlength_prompts_are_rejected_by_name_and_never_cut(hybrid: Recorded)
     for _, request_id, reason in rejected:
         assert request_id in reason
         assert reason in hybrid.stderr
-    assert hybrid.query(
-        "SELECT count(*) FROM offers JOIN requests USING (run, request_id) WHERE outcome = 'rejected'"
-    ) == [(0,)]
-    lengths = "SELECT count(*) FROM offers o JOIN requests r USING (run, request_id) WHERE o.num_prompt_tokens <> r.num_prompt_tokens"
-    assert hybrid.query(lengths) == [(0,)]
+    joined = "SELECT count(*) FROM offers o JOIN requests r USING (run, request_id)"
+    assert hybrid.query(f"{joined} WHERE o.outcome = 'rejected'") == [(0,)]
+    assert hybrid.query(f"{joined} WHERE o.num_prompt_tokens <> r.num_prompt_tokens") == [(0,)]
 
 
 @pytest.mark.parametrize("model", ["hybrid", "attention"])

@@ -35,6 +35,15 @@ def test_shipped_models_have_defaults_and_options_override_them() -> None:
     assert not parsed("tiny-hybrid", "--no-enable-prefix-caching", "--mamba-cache-mode", "none").is_prefix_caching_on
 
 
+def test_hybrids_on_a_cpu_get_their_block_size_explicitly() -> None:
+    """Otherwise vLLM's CPU platform resets it in a started engine, and states are published at wrong boundaries."""
+    hybrid = resolve_model("tiny-hybrid").prepare()
+    for model in ("tiny-hybrid", hybrid):
+        assert parsed(model).arguments.block_size == 128
+    assert parsed("tiny-hybrid", "--block-size", "256").arguments.block_size == 256
+    assert parsed("tiny-attention").arguments.block_size is None
+
+
 def test_a_model_of_the_user_keeps_the_defaults_of_vllm() -> None:
     folder = resolve_model("tiny-attention").prepare()
     assert parsed(folder).max_model_len == 32768
