@@ -2,7 +2,8 @@
 
 2,000 consumers of one document of 6,000 tokens wait while its state is being written, with blocks of 528 tokens (the
 block of Qwen3.5-4B). Three ways to meet them are timed in turn in one process: vLLM's own lookup at every visit; our
-check with one lookup a visit; and the check that recognises a state already met in the round. Prints medians and spread.
+check with one lookup a visit; and the check that recognises a state already met in the round. Prints medians
+and spread.
 
 Run: python -m benchmarks.visits
 """
@@ -62,7 +63,7 @@ def timed(call: Callable[[], Any]) -> float:
 
 
 def one_repeat() -> dict[str, float]:
-    """Microseconds a native lookup, and for both checks microseconds a visit and milliseconds of the whole schedule()."""
+    """Microseconds a native lookup, and for both checks microseconds a visit and milliseconds a schedule()."""
     figures: dict[str, float] = {}
     for name, plain in (("plain re-check", True), ("remembered state", False)):
         scheduler = waiting_scheduler(plain)
