@@ -235,6 +235,19 @@ def test_the_lock_outlives_a_killed_set_up_as_long_as_its_pip(script: ModuleType
         os.close(other)
 
 
+def test_the_machine_decides_which_engine(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "nvidia-smi"
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    tool.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA (UUID: GPU-0)'\n")
+    tool.chmod(0o755)
+    assert script.choose_engine("auto", None) == "gpu"
+    assert script.choose_engine("cpu", None) == "cpu"
+    tool.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed' ; exit 9\n")  # a driver that does not run
+    assert script.choose_engine("auto", None) == "cpu"
+    # What was asked for once stays until something else is asked for.
+    assert script.choose_engine("auto", script.Stamp("none", "3.11.0", "", "")) == "none"
+
+
 def test_a_full_disk_is_said_before_anything_is_made(checkout: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     module = load_set_up(checkout)
     module.NEEDED_BYTES = dict.fromkeys(module.NEEDED_BYTES, 1 << 60)
