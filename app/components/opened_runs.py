@@ -32,9 +32,22 @@ def open_workbench() -> bool:
 
 def opened_runs() -> Selection:
     """Return the runs chosen in the sidebar."""
+    if _STATE not in st.session_state:
+        _start_from_main()
     selection = st.session_state[_STATE]
     assert isinstance(selection, Selection)
     return selection
+
+
+def _start_from_main() -> None:
+    """Run ``main.py`` where Streamlit ran a page alone.
+
+    It does so for the first visit of a server if that visit is a link to a page: because of the folder's name it takes
+    ``pages/`` for its older kind of app, until it has seen one call of ``st.navigation``.
+    """
+    pages = sorted((Path(__file__).parents[1] / "pages").glob("*.py"))
+    st.navigation([st.Page(page) for page in pages], position="hidden")
+    st.rerun()
 
 
 def _say_samples(asked_for: Path, faults: list[str]) -> None:

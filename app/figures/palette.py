@@ -45,7 +45,7 @@ SLOT_STYLES: dict[str, SlotStyle] = {
     "dependency_wait": SlotStyle("Waiting on a producer", "rgba(240,228,66,0.6)", "#CDBB00", "/"),
     "marked_again": SlotStyle("State marked again", "rgba(204,121,167,0.5)", "#C9699F", "x"),
     "held": SlotStyle("Held by admission", "rgba(0,158,115,0.5)", HELD, "."),
-    "token_limited": SlotStyle("Token limited", "rgba(154,154,154,0.35)", TOKEN_LIMITED, "-"),
+    "token_limited": SlotStyle("Token limited", "rgba(154,154,154,0.35)", TOKEN_LIMITED, "\\"),
     "other": SlotStyle("Other stop", "rgba(92,92,92,0.75)", "#8A8A8A", "|"),
     "no_work": SlotStyle("No work", "rgba(0,0,0,0)", "rgba(138,138,138,0.6)", ""),
 }

@@ -10,7 +10,7 @@ import pytest
 from radixflow.app.figures import palette
 from radixflow.schema.tables.rounds import SLOT_CLASSES
 
-CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text())
+CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / "app" / ".streamlit" / "config.toml").read_text())
 GROUNDS = {theme: CONFIG["theme"][theme]["backgroundColor"] for theme in ("light", "dark")}
 
 

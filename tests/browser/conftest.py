@@ -42,15 +42,19 @@ def browser():
 
 @contextmanager
 def running_app(runs: Path, log: Path) -> Iterator[str]:
-    """Start ``streamlit run app/main.py`` on a folder of runs and give its address."""
+    """Start ``streamlit run app/main.py`` on a folder of runs, from another folder, and give its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app" / "main.py"), "--server.port", str(port)]
     environment = os.environ | {"PYTHONPATH": str(ROOT / ".import_root")}
     with log.open("w") as output:
         process = subprocess.Popen(
-            [*command, "--", "--runs", str(runs)], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+            [*command, "--", "--runs", str(runs)],
+            cwd=log.parent,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
         try:
             _wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", process, log)

@@ -123,6 +123,23 @@ def test_the_timeline_is_drawn_and_follows_mouse_keys_and_links(browser, address
     page.context.close()
 
 
+def test_a_link_is_the_first_visit_of_a_fresh_server(browser, tmp_path):
+    """Streamlit runs such a page without ``main.py``, because its folder is called ``pages``."""
+    builders.tiny_pair(tmp_path / "runs")
+    log = tmp_path / "streamlit.log"
+    with running_app(tmp_path / "runs", log) as address:
+        page, seen = open_page(browser, address)
+        page.goto(f"{address}/timeline?axis=Round+number&from=2.5&to=4.5")
+        page.wait_for_selector(MARKS, state="attached")
+        settled(page)
+        assert visible_range(page) == pytest.approx([2.5, 4.5])
+        assert page.get_by_test_id("stSidebarNavLink").count() == len(PAGES)
+        assert page.get_by_text("radix left 1 row unused although work was READY, in 1 of 2 rounds.").count() == 1
+        assert (seen.foreign_requests, seen.failures) == ([], [])
+        page.context.close()
+    assert "usage statistics" not in log.read_text()
+
+
 def test_hovering_names_the_request(browser, address):
     page, _ = open_page(browser, address)
     page.goto(f"{address}/timeline")
