@@ -21,7 +21,7 @@ def timeline_window(extent: pa.Table, bubbles: pa.Table) -> Window:
         extent: Rows of ``queries.slot_raster.extent``.
         bubbles: Rows of ``queries.slot_raster.bubble_rounds``, for the buttons that go from bubble to bubble.
     """
-    place = st.columns([2.2, 1.5, 1.5, 3.6], vertical_alignment="bottom")
+    place = st.columns([1.7, 1.2, 1.2, 3.7], vertical_alignment="bottom")
     with place[0]:
         axis = st.segmented_control(
             "Arms aligned by",
