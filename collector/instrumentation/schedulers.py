@@ -27,18 +27,18 @@ class RecordsRounds(FollowsPolicy):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        settings = RecorderSettings.from_config(self.vllm_config)  # type: ignore[attr-defined]
+        settings = RecorderSettings.from_config(self.vllm_config)
         if settings is None:
             return
         writer = SegmentWriter(settings.run_directory, "engine")
         writer.describe(
             policy_effective=self.radixflow_policy.name,
             versions={"vllm": vllm.__version__, "python": platform.python_version()},
-            num_blocks=self.kv_cache_manager.block_pool.num_gpu_blocks,  # type: ignore[attr-defined]
-            block_size=self.block_size,  # type: ignore[attr-defined]
-            hash_block_size=self.hash_block_size,  # type: ignore[attr-defined]
-            row_capacity=self.max_num_running_reqs,  # type: ignore[attr-defined]
-            token_budget=self.max_num_scheduled_tokens,  # type: ignore[attr-defined]
+            num_blocks=self.kv_cache_manager.block_pool.num_gpu_blocks,
+            block_size=self.block_size,
+            hash_block_size=self.hash_block_size,
+            row_capacity=self.max_num_running_reqs,
+            token_budget=self.max_num_scheduled_tokens,
             num_state_groups=len(self._state_managers),
             clock_anchors=[{"monotonic_ns": time.monotonic_ns(), "wall_ns": time.time_ns(), "where": "engine start"}],
         )

@@ -9,13 +9,14 @@ from vllm.v1.core.sched.scheduler import Scheduler
 
 from radixflow.collector.policies.catalog import Policy, parse_policy
 from radixflow.collector.policies.rules import rules_of
-from radixflow.collector.vllm_adapters.gate_scan import GateScan
+from radixflow.collector.vllm_adapters.selection import scan_class
 
+InstalledScan: Any = scan_class()
 SETTINGS_KEY = "radixflow"
 """Key of our settings in vLLM's ``additional_config``."""
 
 
-class FollowsPolicy(GateScan):
+class FollowsPolicy(InstalledScan):
     """Mixin before a vLLM Scheduler class: follows ``additional_config["radixflow"]["policy"]`` or its own default."""
 
     default_policy = "radixflow-immediate"

@@ -33,7 +33,7 @@ class RoundBudget:
             not throttled
             and self._long_prefill_threshold == 0
             and scheduler.scheduler_config.enable_chunked_prefill
-            and not scheduler.mamba_partial_cache_hit
+            and not getattr(scheduler, "mamba_partial_cache_hit", False)
         )
 
     def spend(self, num_tokens: int) -> None:
@@ -83,9 +83,11 @@ class RoundBudget:
         threshold = int(scheduler.scheduler_config.long_prefill_token_threshold)
         if threshold <= 0:
             return 0
+        if not hasattr(scheduler, "adaptive_long_prefill_threshold"):
+            return threshold  # before 0.31 it applied to a lone request, too
         num_eligible = sum(scheduler.get_request_counts())
         if num_eligible <= 1:
             return 0
-        if getattr(scheduler, "adaptive_long_prefill_threshold", False):
+        if scheduler.adaptive_long_prefill_threshold:
             threshold = max(threshold, self._input_left // num_eligible)
         return threshold

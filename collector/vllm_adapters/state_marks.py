@@ -57,7 +57,8 @@ def marking_precisely(native: Any) -> Any:
     class PreciseManager(native):
         def _cache_partial_tail_block(self, request: Any, num_tokens: int, *args: Any, **kwargs: Any) -> bytes | None:
             held = None
-            if num_tokens % self.block_size == 0 and request.request_id not in self._checkpoints:
+            has_checkpoint = request.request_id in getattr(self, "_checkpoints", ())  # from 0.31 on
+            if num_tokens % self.block_size == 0 and not has_checkpoint:
                 held = _tail_hash(self, request.request_id, num_tokens)
             returned: bytes | None = super()._cache_partial_tail_block(request, num_tokens, *args, **kwargs)
             is_published = returned is not None and returned == held and returned not in self.cached_blocks_this_step

@@ -19,11 +19,11 @@ ROUNDS_A_STREAM = 40
 class LooksTwice(RadixFlowScheduler):
     """Control arm: observing touches a free block, which changes the order in which blocks are handed out."""
 
-    def _handle_blocked_waiting_request(self, request: Any) -> bool:
+    def visit(self, request: Any, is_schedulable: bool) -> bool:
         queue = self.kv_cache_manager.block_pool.free_block_queue
         if queue.num_free_blocks > 1:
             queue.append(queue.popleft())
-        return super()._handle_blocked_waiting_request(request)
+        return super().visit(request, is_schedulable)
 
 
 def decisions(cls: type[Scheduler], seed: int, **shape: Any) -> list[Any]:

@@ -63,9 +63,9 @@ class BlindProbe(CounterfactualProbe):
         self._state_managers = {}
 
 
-def _num_wrong_probes(seed: int) -> int:
+def _num_wrong_probes(seed: int, num_states: int = 200) -> int:
     wrong = 0
-    for scheduler in random_states(NUM_STATES, seed=seed):
+    for scheduler in random_states(num_states, seed=seed):
         step = recorded_step(scheduler)
         reality = scheduled_by(scheduler, "radixflow-immediate")
         behind = {name: tokens for name, tokens in reality.items() if name not in step.scheduled}

@@ -1,0 +1,277 @@
+"""What every supported vLLM has in common: the hooks around one schedule() call, without a copy of it.
+
+A version's own module adds how a visit to a waiting request is seen and refused. Everything else here only observes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from vllm.v1.core.kv_cache_manager import KVCacheManager
+from vllm.v1.request import RequestStatus
+
+from radixflow.collector.vllm_adapters.budget import RoundBudget
+from radixflow.collector.vllm_adapters.refused_states import RefusedStates
+from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener, StateMark, StateRefusal, VisitRule
+from radixflow.collector.vllm_adapters.shadow import shadow_of
+from radixflow.collector.vllm_adapters.state_marks import observe_marks, state_managers
+
+STATUS_REASONS = {
+    RequestStatus.WAITING_FOR_REMOTE_KVS: "remote_kv",
+    RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR: "grammar",
+}
+
+
+class HookedKVCacheManager(KVCacheManager):
+    """vLLM's own manager; lookups and allocations are told to the scan. ``scan`` is None in a shadow."""
+
+    scan: ScanHooks | None = None
+
+    def get_computed_blocks(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.scan is None or args or any(value is not None for value in kwargs.values()):
+            return super().get_computed_blocks(request, *args, **kwargs)
+        hit = self.scan.hit_at_gate(request)
+        if hit is None:
+            hit = super().get_computed_blocks(request)
+        self.scan.native_lookup(request, hit)
+        return hit
+
+    def allocate_slots(self, request: Any, num_new_tokens: int, *args: Any, **kwargs: Any) -> Any:
+        blocks = super().allocate_slots(request, num_new_tokens, *args, **kwargs)
+        if self.scan is not None:
+            self.scan.after_allocation(request, num_new_tokens, blocks is not None, kwargs)
+        return blocks
+
+
+class ScanHooks:
+    """Mixin before a vLLM Scheduler class: applies visit rules and tells a listener what happens.
+
+    Attributes:
+        rules: Rules asked in order at each visit; none for native scheduling.
+        listener: Receives what happens; None when nobody records.
+        precise_marks: Whether states are marked only in the step that really writes them.
+    """
+
+    rules: tuple[VisitRule, ...] = ()
+    precise_marks = False
+    clock: Callable[[], int] = staticmethod(time.monotonic_ns)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.listener: ScanListener | None = None
+        self.step_started_ns = 0
+        self.budget = RoundBudget(self)
+        self._hit_at_gate: tuple[Any, Any] | None = None
+        manager = self.kv_cache_manager  # type: ignore[attr-defined]
+        self._refused_states = RefusedStates(manager)
+        self._state_managers = state_managers(manager.coordinator)
+        for state_manager in self._state_managers.values():
+            observe_marks(state_manager, self.precise_marks)
+        manager.__class__ = HookedKVCacheManager
+        manager.scan = self
+
+    # -- what rules and listeners may ask ---------------------------------------------------------------------------
+
+    def state_refusal(self, request: Any) -> StateRefusal | None:
+        """The refusal of the native state check at this point of the scan, or None.
+
+        None also when native code would end the scan at this request for another reason before it reaches the state
+        check, so that OTHER outcomes keep native handling.
+        """
+        if not self._state_managers or not self._is_plain_lookup(request):
+            return None
+        known = self._refused_states.find(request)
+        if known is not None:
+            return known if self.budget.reaches_state_check(request, known.matched_tokens) else None
+        hit = self._hit_of(request)
+        refusal = self.refusal_of_hit(hit[0].blocks, hit[1])
+        if refusal is not None:
+            if not self.budget.reaches_state_check(request, hit[1]):
+                return None
+            self._refused_states.add(request, refusal)
+        return refusal
+
+    def matched_tokens(self, request: Any) -> int:
+        """Length of the native prefix-cache hit of a waiting request."""
+        return int(self._hit_of(request)[1]) if self._is_plain_lookup(request) else int(request.num_computed_tokens)
+
+    def native_demand(self, request: Any, tokens_left: int) -> int:
+        """Tokens that native code would schedule for a waiting request with this much budget left; 0 stops its scan."""
+        if not self._is_plain_lookup(request):
+            return min(request.num_tokens - request.num_computed_tokens, tokens_left)
+        return self.budget.demand(request, self.matched_tokens(request), tokens_left)[0]
+
+    def _hit_of(self, request: Any) -> Any:
+        """The native lookup of a waiting request, kept for native code, which asks for the same one next."""
+        if self._hit_at_gate is None or self._hit_at_gate[0] is not request:
+            manager = self.kv_cache_manager  # type: ignore[attr-defined]
+            hit = KVCacheManager.get_computed_blocks(manager, request)
+            request.shared_prefix_boundary = hit[2]  # native code sets it from the same lookup before the split
+            self._hit_at_gate = (request, hit)
+        return self._hit_at_gate[1]
+
+    def refusal_of_hit(self, blocks: Any, matched_tokens: int, managers: Any = None) -> StateRefusal | None:
+        """The native predicate: the deepest state of a hit carries a mark of this step.
+
+        Args:
+            blocks: Blocks of the hit, one sequence a group.
+            matched_tokens: Length of the hit.
+            managers: State managers to ask, by position; those of the scheduler unless a shadow asks.
+        """
+        for index, manager in (self._state_managers if managers is None else managers).items():
+            group = blocks[index]
+            if group and group[-1].block_hash in manager.cached_blocks_this_step:
+                awaited = group[-1].block_hash
+                return StateRefusal(awaited, matched_tokens, manager.marks.get(awaited))
+        return None
+
+    def state_positions(self) -> tuple[int, ...]:
+        """Positions of the recurrent-state groups in a prefix-cache hit; empty for full attention."""
+        return tuple(self._state_managers)
+
+    def state_marks(self) -> Iterator[tuple[bytes, StateMark]]:
+        """The marks of the current step, those of one request in order of depth."""
+        for manager in self._state_managers.values():
+            yield from manager.marks.items()
+
+    def deepest_state(self, hit_blocks: Any) -> bytes | None:
+        """Hash of the recurrent state that a hit resumes from, None if it has none."""
+        for index in self._state_managers:
+            if hit_blocks is not None and hit_blocks[index]:
+                block_hash: bytes | None = hit_blocks[index][-1].block_hash
+                return block_hash
+        return None
+
+    def shadow_kv_cache(self) -> Any:
+        """A copy-on-write shadow of the KV cache manager as it is now."""
+        return shadow_of(self.kv_cache_manager)  # type: ignore[attr-defined]
+
+    def waiting_requests(self) -> Iterator[Any]:
+        """Waiting requests in the order in which a scan visits them."""
+        raise NotImplementedError
+
+    def num_waiting_requests(self) -> int:
+        """Length of that queue."""
+        raise NotImplementedError
+
+    def is_paused(self) -> bool:
+        """Whether vLLM's pause keeps waiting requests out."""
+        return self._pause_state.name != "UNPAUSED"  # type: ignore[attr-defined]
+
+    def _is_plain_lookup(self, request: Any) -> bool:
+        """Whether native code would look the request up in the local prefix cache only."""
+        return bool(
+            request.num_computed_tokens == 0
+            and self.connector is None  # type: ignore[attr-defined]
+            and not getattr(self, "prefix_replay_tokens", 0)
+        )
+
+    # -- hooks of vLLM's Scheduler ----------------------------------------------------------------------------------
+
+    def schedule(self, *args: Any, **kwargs: Any) -> Any:
+        self.step_started_ns = self.clock()
+        self._hit_at_gate = None
+        self.budget.start_step(throttled=bool(args[0] if args else kwargs.get("throttle_prefills", False)))
+        self._refused_states.clear()
+        if self.listener is not None:
+            self.listener.step_started()
+        for rule in self.rules:
+            rule.start_step(self)
+        output = super().schedule(*args, **kwargs)  # type: ignore[misc]
+        self._hit_at_gate = None
+        self.scan_ended()
+        if self.listener is not None:
+            self.listener.step_ended(output)
+        return output
+
+    def scan_ended(self) -> None:
+        """schedule() ended natively; queues may be put in order."""
+
+    def visit(self, request: Any, is_schedulable: bool) -> bool:
+        """The scan reached a waiting request: whether native code shall go on with it, or leave it in its place.
+
+        Args:
+            request: The request visited.
+            is_schedulable: What native code says of its status.
+        """
+        self._hit_at_gate = None
+        if self.listener is not None:
+            self.listener.visited(request)
+        refusal = None if is_schedulable else Refusal("other", STATUS_REASONS.get(request.status, "not_schedulable"))
+        for rule in self.rules if refusal is None else ():
+            refusal = rule.refuse(self, request)
+            if refusal is not None:
+                break
+        if refusal is not None and self.listener is not None:
+            self.listener.skipped(request, refusal)
+        return refusal is None
+
+    def native_lookup(self, request: Any, hit: Any) -> None:
+        """Native code took a prefix-cache hit for the request just visited."""
+        if self.listener is not None:
+            self.listener.looked_up(request, hit[0].blocks, hit[1])
+
+    def hit_at_gate(self, request: Any) -> Any | None:
+        """The hit that a rule has just looked up for this request, once: the state has not changed since."""
+        held, self._hit_at_gate = self._hit_at_gate, None
+        return held[1] if held is not None and held[0] is request else None
+
+    def _mamba_block_aligned_split(self, request: Any, num_new_tokens: int, *args: Any, **kwargs: Any) -> int:
+        num_tokens: int = super()._mamba_block_aligned_split(request, num_new_tokens, *args, **kwargs)  # type: ignore[misc]
+        if self.listener is not None and request.status != RequestStatus.RUNNING:
+            self.listener.split(request, num_tokens)
+        return num_tokens
+
+    def native_split(self, request: Any, num_new_tokens: int, matched_tokens: int) -> int:
+        """vLLM's aligned split for a waiting request with a local hit, without telling anybody."""
+        if not self.need_mamba_block_aligned_split:  # type: ignore[attr-defined]
+            return num_new_tokens
+        split: int = super()._mamba_block_aligned_split(request, num_new_tokens, matched_tokens, 0)  # type: ignore[misc]
+        return split
+
+    def after_allocation(self, request: Any, num_tokens: int, granted: bool, arguments: dict[str, Any]) -> None:
+        """Called by the KV cache manager after each native allocate_slots()."""
+        from_waiting = "new_computed_blocks" in arguments
+        if granted:
+            for manager in self._state_managers.values():
+                manager.attribute_marks(request.request_id)
+            self.budget.spend(num_tokens)
+            if from_waiting:
+                for rule in self.rules:
+                    rule.selected(request)
+        if self.listener is not None:
+            self.listener.allocated(request, num_tokens, from_waiting, granted, arguments)
+
+    def _preempt_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.listener is not None:
+            self.listener.preempted(request)
+        return super()._preempt_request(request, *args, **kwargs)  # type: ignore[misc]
+
+    def add_request(self, request: Any) -> None:
+        super().add_request(request)  # type: ignore[misc]
+        for rule in self.rules:
+            rule.registered(request, self.clock())
+        if self.listener is not None:
+            self.listener.registered(request)
+
+    def update_from_output(self, scheduler_output: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.listener is None:
+            return super().update_from_output(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        self.listener.update_started(scheduler_output)
+        outputs = super().update_from_output(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        self.listener.update_ended(scheduler_output)
+        return outputs
+
+    def _free_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        for rule in self.rules:
+            rule.finished(request)
+        if self.listener is not None:
+            self.listener.finished(request)
+        return super()._free_request(request, *args, **kwargs)  # type: ignore[misc]
+
+    def shutdown(self, *args: Any, **kwargs: Any) -> Any:
+        if self.listener is not None:
+            self.listener.closed()
+        return super().shutdown(*args, **kwargs)  # type: ignore[misc]

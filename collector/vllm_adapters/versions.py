@@ -1,0 +1,16 @@
+"""Which vLLM versions the adapters were tested with. Imports nothing of vLLM."""
+
+from __future__ import annotations
+
+import re
+
+TESTED = "0.26 to 0.33"
+FIRST_TESTED, LAST_TESTED = (0, 26), (0, 33)
+ALLOW_UNTESTED = "RADIXFLOW_ALLOW_UNTESTED_VLLM"
+"""Environment variable that lets an untested version through; engine processes inherit it."""
+
+
+def is_tested(version: str) -> bool:
+    """Whether a version text such as ``0.32.0`` or ``0.32.0+cpu`` lies in the tested range."""
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return found is not None and FIRST_TESTED <= (int(found[1]), int(found[2])) <= LAST_TESTED
