@@ -51,7 +51,7 @@ class ProbeResult:
 
 @dataclass(slots=True)
 class StepNotes:
-    """The scan of one step as it happened, and the time (ns) that noting it took inside schedule(), without the probe."""
+    """The scan of one step as it happened; ``recorder_ns`` is the time that noting it took inside schedule()."""
 
     started_ns: int
     num_running_before: int
