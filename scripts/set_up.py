@@ -103,13 +103,18 @@ def make_whole(environment: Environment, asked_engine: str, python: str | None =
 
 
 def provide_browser() -> None:
-    """Installs Debian's Chromium where that needs no question; says how otherwise. The app itself needs none."""
-    if system_packages.find_browser() is not None:
+    """Installs Debian's Chromium, and what drives it, where that needs no question; says how otherwise.
+
+    The tests need it; the app itself does not.
+    """
+    missing = [] if system_packages.find_browser() else ["chromium", "fonts-liberation"]
+    # The driver that Playwright's wheel brings is linked to it.
+    missing += [] if system_packages.has_library("libatomic.so.1") else ["libatomic1"]
+    if not missing:
         return
-    say("no Chromium for the browser tests; installing Debian's")
-    installed = system_packages.install("chromium", "fonts-liberation")
-    if not installed or system_packages.find_browser() is None:
-        say("Chromium could not be installed here. The browser tests need it: apt-get install chromium")
+    say(f"the browser tests need {', '.join(missing)}; installing Debian's")
+    if not system_packages.install(*missing) or system_packages.find_browser() is None:
+        say(f"that could not be done here. The browser tests need: apt-get install {' '.join(missing)}")
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -29,6 +30,15 @@ def install(*names: str) -> bool:
     # A failed update may still leave lists that are good enough.
     subprocess.run(update, stdin=subprocess.DEVNULL, capture_output=True)
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+
+
+def has_library(name: str) -> bool:
+    """Whether the dynamic linker finds a shared library, such as ``libnuma.so.1``."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
 
 
 def find_browser() -> str | None:

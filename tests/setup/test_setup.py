@@ -272,10 +272,19 @@ def test_packages_outside_the_environment_take_no_part(tmp_path: Path) -> None:
 
 def test_the_engine_is_not_set_up_without_its_system_library(script: ModuleType) -> None:
     """Where libnuma cannot be loaded or installed, the set-up ends with how to get it, not the first recording."""
-    environment = script.Environment(script.ROOT)
-    environment.python.parent.mkdir(parents=True)
-    environment.python.write_text("#!/bin/sh\nexit 1\n")
-    environment.python.chmod(0o755)
     script.system_packages.install = lambda *names: False
+    script.system_packages.has_library = lambda name: False
     with pytest.raises(script.SetupError, match="apt-get install libnuma1"):
-        script.installation.provide_numa_library(environment)
+        script.installation.provide_numa_library()
+
+
+def test_a_library_is_looked_for_where_the_linker_looks(script: ModuleType) -> None:
+    assert script.system_packages.has_library("libc.so.6")
+    assert not script.system_packages.has_library("libnothing-of-that-name.so.1")
+
+
+def test_a_missing_browser_is_said_and_stops_nothing(script: ModuleType, capsys) -> None:  # type: ignore[no-untyped-def]
+    script.system_packages.find_browser = lambda: None
+    script.system_packages.install = lambda *names: False
+    assert script.main(["--engine", "none"]) == 0
+    assert "apt-get install chromium fonts-liberation" in capsys.readouterr().err
