@@ -126,7 +126,10 @@ class RoundRecorder(ScanListener):
         if visit.state is None:
             visit.outcome = "other"
             shadow = self._scan.shadow_kv_cache()
-            visit.reason = refused_allocation_reason(shadow, request, num_tokens, arguments)
+            blocks = shadow.copied_blocks(arguments["new_computed_blocks"])  # a grant would touch them
+            visit.reason = refused_allocation_reason(
+                shadow, request, num_tokens, arguments | {"new_computed_blocks": blocks}
+            )
             return
         visit.outcome = "blocked"
         if self._settings.probe == "full":

@@ -24,10 +24,21 @@ class FollowsPolicy(InstalledScan):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         config = kwargs["vllm_config"] if "vllm_config" in kwargs else args[0]
         settings = (config.additional_config or {}).get(SETTINGS_KEY, {})
-        self.radixflow_policy: Policy = parse_policy(settings.get("policy", self.default_policy))
-        self.precise_marks = self.radixflow_policy.precise
+        policy = parse_policy(settings.get("policy", self.default_policy))
+        self.precise_marks = policy.precise
         super().__init__(*args, **kwargs)
-        self.rules = rules_of(self.radixflow_policy)
+        self.follow(policy)
+
+    def follow(self, policy: Policy) -> None:
+        """Follow another policy from the next step on, with the same marks (``+precise`` is fixed at the start).
+
+        Raises:
+            ValueError: If requests are there: they would lose what the old rules know of them.
+        """
+        if self.requests:
+            raise ValueError("a policy can only be changed while the scheduler has no requests")
+        self.radixflow_policy = policy
+        self.rules = rules_of(policy)
 
 
 class RadixFlowScheduler(FollowsPolicy, Scheduler):

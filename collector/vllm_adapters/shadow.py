@@ -6,7 +6,7 @@ registrations beside vLLM would drift from it; so the very same native code runs
 * a block is copied when it is first handed out;
 * the hash map and the free list are overlays over the real ones, read in place;
 * managers and coordinator are shallow copies with their own containers. Native code only ever adds the entries of the
-  request at hand, so copying the containers one level deep is enough.
+  request at hand, so copying the containers and the lists in them is enough.
 """
 
 from __future__ import annotations
@@ -56,16 +56,25 @@ class ShadowHashMap:
 
 
 class ShadowBlocks:
-    """The copies of blocks made so far, so that one real block has one copy."""
+    """The copies of blocks made so far, so that one real block has one copy; they belong to the shadow pool."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: BlockPool) -> None:
+        self._pool = pool
         self._copies: dict[int, Any] = {}
 
     def copy_of(self, block: Any) -> Any:
         found = self._copies.get(block.block_id)
         if found is None:
             found = self._copies[block.block_id] = copy.copy(block)
+            if hasattr(found, "pool"):
+                found.pool = self._pool  # vLLM frees a block into the pool that it names
         return found
+
+    def copied_hit(self, hit: Any) -> Any:
+        """The blocks of a real prefix-cache hit, as a native lookup on the shadow would have handed them out."""
+        if not any(hit.blocks):
+            return hit
+        return type(hit)(tuple([self.copy_of(block) for block in group] for group in hit.blocks))
 
 
 class ShadowFreeQueue:
@@ -121,7 +130,9 @@ def shadow_of(kv_cache_manager: Any) -> Any:
 
     Requests passed to it should be copies too (``copy.copy``): native code writes to some of their fields.
     """
-    pool = _shadow_pool(kv_cache_manager.block_pool)
+    pool = copy.copy(kv_cache_manager.block_pool)
+    blocks = ShadowBlocks(pool)
+    _divert(pool, kv_cache_manager.block_pool, blocks)
     coordinator = copy.copy(kv_cache_manager.coordinator)
     coordinator.block_pool = pool
     coordinator.single_type_managers = tuple(
@@ -130,12 +141,12 @@ def shadow_of(kv_cache_manager: Any) -> Any:
     shadow = _copy_with_own_containers(kv_cache_manager)
     shadow.__dict__.update(coordinator=coordinator, block_pool=pool, log_stats=False, enable_kv_cache_events=False)
     shadow.scan = None
+    shadow.copied_blocks = blocks.copied_hit
     return shadow
 
 
-def _shadow_pool(real: BlockPool) -> BlockPool:
-    pool = copy.copy(real)
-    blocks = ShadowBlocks()
+def _divert(pool: BlockPool, real: BlockPool, blocks: ShadowBlocks) -> None:
+    """Make a copied pool write to overlays."""
     pool.free_block_queue = ShadowFreeQueue(real.free_block_queue, blocks)
     pool.cached_block_hash_to_block = ShadowHashMap(real.cached_block_hash_to_block, blocks)
     secondary = getattr(real, "cached_block_hashes_by_block", None)
@@ -146,7 +157,6 @@ def _shadow_pool(real: BlockPool) -> BlockPool:
     pool.metrics_collector = None
     if hasattr(real, "_reuse_watchers"):
         pool._reuse_watchers = {}
-    return pool
 
 
 def _shadow_manager(real: Any, pool: BlockPool) -> Any:
@@ -160,5 +170,15 @@ def _copy_with_own_containers(real: Any) -> Any:
     twin = copy.copy(real)
     for name, value in vars(real).items():
         if isinstance(value, dict | set | list):
-            setattr(twin, name, value.copy())
+            setattr(twin, name, _own_container(value))
     return twin
+
+
+def _own_container(value: Any) -> Any:
+    """A copy down to the lists in a dict: native code leaves an empty block list of a refused request and grows it."""
+    own = value.copy()
+    if isinstance(own, dict):
+        for key, item in own.items():
+            if isinstance(item, list | set):
+                own[key] = item.copy()
+    return own

@@ -44,6 +44,7 @@ class RecordedStep:
     """One schedule() call of a recorded scheduler."""
 
     scheduled: dict[str, int]
+    scheduler: Any
     recorder: RoundRecorder
     rows: RowList
 
@@ -99,4 +100,4 @@ def recorded_step(scheduler: Any, policy: str = "radix") -> RecordedStep:
     twin.listener = recorder
     scheduled = dict(twin.schedule().num_scheduled_tokens)
     assert not recorder.is_broken, rows.faults
-    return RecordedStep(scheduled, recorder, rows)
+    return RecordedStep(scheduled, twin, recorder, rows)
