@@ -9,19 +9,12 @@ import pyarrow as pa
 
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.manifest import MANIFEST_NAME, Manifest
-from radixflow.schema.run_directory import CLIENT_WRITER, RunDirectory
+from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.run_records import FACT_COLUMNS, RUN_COLUMNS, run_facts, run_record, writer_faults
 from radixflow.schema.segment_files import Segment, read_segment
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.view_catalog import create_views
 
-_RUN_COLUMNS = {
-    "run": "INTEGER", "run_id": "VARCHAR", "policy": "VARCHAR", "policy_effective": "VARCHAR", "experiment": "VARCHAR",
-    "stream": "VARCHAR", "state": "VARCHAR", "engine_kind": "VARCHAR", "model_name": "VARCHAR", "is_hybrid": "BOOLEAN",
-    "block_size": "INTEGER", "row_capacity": "INTEGER", "token_budget": "INTEGER", "num_requests": "INTEGER",
-    "workload_digest": "VARCHAR", "seed": "BIGINT", "vllm_version": "VARCHAR", "created_utc": "VARCHAR",
-    "command": "VARCHAR", "hardware": "VARCHAR", "device": "VARCHAR", "num_faults": "INTEGER", "num_drops": "BIGINT",
-    "probe": "VARCHAR", "is_observed": "BOOLEAN", "origin_ns": "BIGINT",
-}  # fmt: skip
 _FAULT_COLUMNS = {"run": "INTEGER", "table_name": "VARCHAR", "file_name": "VARCHAR", "sentence": "VARCHAR"}
 _ORIGIN_COLUMN = "schedule_start_ns"
 
@@ -64,7 +57,8 @@ def open_nothing(with_comments: bool = False) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for table, schema in ALL_TABLES.items():
         connection.execute(_table_view(table, schema, {}))
-    _create_table(connection, "opened_runs", _RUN_COLUMNS)
+    _create_table(connection, "opened_runs", RUN_COLUMNS)
+    _create_table(connection, "opened_facts", FACT_COLUMNS)
     _create_table(connection, "opened_faults", _FAULT_COLUMNS)
     create_views(connection, with_comments)
     return connection
@@ -80,9 +74,9 @@ def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]
             segments[table][number] = good
             faults += [(number, table, segment.path.name, f"{segment.path.name} {segment.fault}") for segment in bad]
             faults += [(number, *fault) for fault in _missing_rows(table, writers, good, bad)]
-        num_faults = len({*manifest.faults, *_writer_faults(writers)}) + sum(fault[0] == number for fault in faults)
+        num_faults = len({*manifest.faults, *writer_faults(writers)}) + sum(fault[0] == number for fault in faults)
         records.append(
-            _run_record(number, run, manifest, writers)
+            run_record(number, run, manifest, writers)
             | {"num_faults": num_faults, "origin_ns": _origin_ns(segments["rounds"][number])}
         )
     # The views are made over empty tables, which are then replaced: binding them to files would take twice as long.
@@ -90,7 +84,9 @@ def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]
     connection.execute("SET parquet_metadata_cache = true")
     for table, schema in ALL_TABLES.items():
         connection.execute(_table_view(table, schema, segments[table]))
-    _insert(connection, "opened_runs", [tuple(record[column] for column in _RUN_COLUMNS) for record in records])
+    _insert(connection, "opened_runs", [tuple(record[column] for column in RUN_COLUMNS) for record in records])
+    facts = [fact for number, (_, manifest) in runs.items() for fact in run_facts(number, manifest)]
+    _insert(connection, "opened_facts", facts)
     _insert(connection, "opened_faults", faults)
     return connection
 
@@ -112,56 +108,6 @@ def _missing_rows(
             sentence = f"{written - found} of {written} rows of {table} that {name} wrote are missing."
             faults.append((table, f"{name}-*.parquet", sentence))
     return faults
-
-
-def _writer_faults(writers: dict[str, dict[str, Any]]) -> set[str]:
-    return {str(fault) for status in writers.values() for fault in status.get("faults", [])}
-
-
-def _run_record(
-    number: int, run: RunDirectory, manifest: Manifest, writers: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    said = [status["policy_effective"] for status in writers.values() if status.get("policy_effective")]
-    dropped = sum(sum(status.get("drops", {}).values()) for status in writers.values())
-    return {
-        "run": number,
-        "run_id": manifest.run_id,
-        "policy": manifest.policy,
-        "policy_effective": manifest.policy_effective or next(iter(said), None),
-        "experiment": manifest.experiment,
-        "stream": manifest.stream,
-        "state": run.state,
-        "engine_kind": manifest.engine_kind,
-        "model_name": manifest.model.get("name"),
-        "is_hybrid": manifest.model.get("is_hybrid"),
-        "block_size": manifest.model.get("block_size") or _first_said(writers, "block_size"),
-        "row_capacity": manifest.engine_arguments.get("max_num_seqs"),
-        "token_budget": manifest.engine_arguments.get("max_num_batched_tokens"),
-        "num_requests": manifest.workload.get("num_requests"),
-        "workload_digest": manifest.workload.get("digest"),
-        "seed": manifest.workload.get("seed"),
-        "vllm_version": manifest.versions.get("vllm"),
-        "created_utc": manifest.created_utc,
-        "command": " ".join(str(word) for word in manifest.command),
-        "hardware": _hardware_line(manifest.hardware),
-        "device": manifest.hardware.get("device"),
-        "num_drops": max(dropped, sum(manifest.drops.values())),
-        "probe": manifest.probe,
-        "is_observed": any(name != CLIENT_WRITER for name in writers),
-    }
-
-
-def _first_said(writers: dict[str, dict[str, Any]], key: str) -> Any:
-    return next((status[key] for status in writers.values() if status.get(key) is not None), None)
-
-
-def _hardware_line(hardware: dict[str, Any]) -> str | None:
-    parts = [str(hardware["cpu"])] if hardware.get("cpu") else []
-    if hardware.get("num_cores"):
-        parts.append(f"{hardware['num_cores']} cores")
-    if hardware.get("memory_bytes"):
-        parts.append(f"{hardware['memory_bytes'] / 2**30:.3g} GiB")
-    return ", ".join(parts) or None
 
 
 def _origin_ns(rounds: list[Segment]) -> int | None:
@@ -198,5 +144,7 @@ def _create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: di
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    for row in rows:
-        connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    if rows:
+        one = f"({', '.join('?' * len(rows[0]))})"
+        values = [value for row in rows for value in row]
+        connection.execute(f"INSERT INTO {table} VALUES {', '.join([one] * len(rows))}", values)

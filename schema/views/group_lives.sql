@@ -5,6 +5,7 @@ CREATE VIEW group_lives AS
 SELECT
     run,
     request_group,
+    min(dataset) AS dataset,
     count(*) AS num_branches,
     count(latency_ms) AS num_branches_completed,
     min(sent_ms) AS first_sent_ms,
@@ -18,6 +19,7 @@ GROUP BY run, request_group;
 COMMENT ON VIEW group_lives IS 'One row a request group (question with its candidate answers); NULL latency when any branch did not complete.';
 COMMENT ON COLUMN group_lives.run IS '[-] Run.';
 COMMENT ON COLUMN group_lives.request_group IS '[-] Number of the group.';
+COMMENT ON COLUMN group_lives.dataset IS '[-] Dataset or generator of its branches.';
 COMMENT ON COLUMN group_lives.num_branches IS '[requests] Branches of the group.';
 COMMENT ON COLUMN group_lives.num_branches_completed IS '[requests] Branches that completed.';
 COMMENT ON COLUMN group_lives.first_sent_ms IS '[ms] When its first branch was sent, after the start of the first round.';

@@ -1,5 +1,5 @@
 -- One row of differences a pair of arms.
--- depends on: runs, run_summary, paired_requests
+-- depends on: run_pairs, run_summary, paired_requests, paired_groups, paired_intervals
 
 CREATE VIEW paired_summary AS
 WITH of_pairs AS (
@@ -13,8 +13,15 @@ WITH of_pairs AS (
         avg(latency_difference_ms) AS mean_latency_difference_ms,
         avg(first_token_agrees::INTEGER) AS first_token_agreement_fraction,
         count(*) FILTER (NOT first_token_agrees) AS num_first_token_disagreements,
-        count(first_token_agrees) AS num_first_tokens_compared
+        count(first_token_agrees) AS num_first_tokens_compared,
+        avg(waiting_difference_ms) AS mean_waiting_difference_ms
     FROM paired_requests
+    GROUP BY run_a, run_b
+),
+of_groups AS (
+    SELECT run_a, run_b, count(latency_difference_ms) AS num_group_pairs,
+        avg(latency_difference_ms) AS mean_group_latency_difference_ms
+    FROM paired_groups
     GROUP BY run_a, run_b
 )
 SELECT
@@ -38,15 +45,52 @@ SELECT
     b.num_reused_tokens - a.num_reused_tokens AS reused_tokens_difference,
     b.num_scheduled_tokens - a.num_scheduled_tokens AS scheduled_tokens_difference,
     b.rows_per_round - a.rows_per_round AS rows_per_round_difference,
-    b.rows_avoidable - a.rows_avoidable AS rows_avoidable_difference
-FROM runs AS run_a
-JOIN runs AS run_b ON run_a.workload_digest = run_b.workload_digest AND run_a.run <> run_b.run
-JOIN run_summary AS a ON a.run = run_a.run
-JOIN run_summary AS b ON b.run = run_b.run
-LEFT JOIN of_pairs ON of_pairs.run_a = run_a.run AND of_pairs.run_b = run_b.run
-ORDER BY run_a.run, run_b.run;
+    b.rows_avoidable - a.rows_avoidable AS rows_avoidable_difference,
+    mean_waiting_difference_ms,
+    coalesce(num_group_pairs, 0) AS num_group_pairs,
+    mean_group_latency_difference_ms,
+    b.tokens_per_round - a.tokens_per_round AS tokens_per_round_difference,
+    b.row_fullness_fraction - a.row_fullness_fraction AS row_fullness_difference_fraction,
+    b.token_fullness_fraction - a.token_fullness_fraction AS token_fullness_difference_fraction,
+    b.reused_fraction - a.reused_fraction AS reused_difference_fraction,
+    b.tokens_avoidable - a.tokens_avoidable AS tokens_avoidable_difference,
+    b.num_bubble_rounds - a.num_bubble_rounds AS bubble_rounds_difference,
+    b.bubble_round_fraction - a.bubble_round_fraction AS bubble_round_difference_fraction,
+    b.num_blocked_visits - a.num_blocked_visits AS blocked_visits_difference,
+    b.num_blocked_requests - a.num_blocked_requests AS blocked_requests_difference,
+    b.num_recovered_requests - a.num_recovered_requests AS recovered_requests_difference,
+    b.num_requests_finished - a.num_requests_finished AS finished_requests_difference,
+    b.num_empty_steps - a.num_empty_steps AS empty_steps_difference,
+    b.p50_latency_ms - a.p50_latency_ms AS p50_latency_difference_ms,
+    b.p95_latency_ms - a.p95_latency_ms AS p95_latency_difference_ms,
+    b.mean_round_ms - a.mean_round_ms AS mean_round_difference_ms,
+    b.duration_ms - a.duration_ms AS duration_difference_ms,
+    intervals.mean_latency_difference_low_ms,
+    intervals.mean_latency_difference_high_ms,
+    intervals.mean_waiting_difference_low_ms,
+    intervals.mean_waiting_difference_high_ms,
+    intervals.mean_group_latency_difference_low_ms,
+    intervals.mean_group_latency_difference_high_ms,
+    intervals.reused_tokens_difference_low,
+    intervals.reused_tokens_difference_high,
+    intervals.reused_difference_low_fraction,
+    intervals.reused_difference_high_fraction,
+    intervals.scheduled_tokens_difference_low,
+    intervals.scheduled_tokens_difference_high,
+    run_pairs.is_comparable,
+    run_pairs.num_differences,
+    run_pairs.differences
+FROM run_pairs
+JOIN run_summary AS a ON a.run = run_pairs.run_a
+JOIN run_summary AS b ON b.run = run_pairs.run_b
+LEFT JOIN of_pairs USING (run_a, run_b)
+LEFT JOIN of_groups USING (run_a, run_b)
+LEFT JOIN paired_intervals AS intervals
+    ON intervals.run_a = run_pairs.run_a AND intervals.run_b = run_pairs.run_b AND intervals.dataset IS NULL
+WHERE run_pairs.is_pairable
+ORDER BY a.run, b.run;
 
-COMMENT ON VIEW paired_summary IS 'One row an ordered pair of runs with the same workload digest; every difference is b minus a.';
+COMMENT ON VIEW paired_summary IS 'One row an ordered pair of pairable runs (run_pairs); every difference is b minus a.';
 COMMENT ON COLUMN paired_summary.run_a IS '[-] Run of the baseline.';
 COMMENT ON COLUMN paired_summary.run_b IS '[-] Run that is compared with it.';
 COMMENT ON COLUMN paired_summary.label_a IS '[-] Name of run a.';
@@ -68,3 +112,37 @@ COMMENT ON COLUMN paired_summary.reused_tokens_difference IS '[tokens] Prompt to
 COMMENT ON COLUMN paired_summary.scheduled_tokens_difference IS '[tokens] Tokens scheduled in run b minus those in run a.';
 COMMENT ON COLUMN paired_summary.rows_per_round_difference IS '[rows] Mean rows a round in run b minus those in run a.';
 COMMENT ON COLUMN paired_summary.rows_avoidable_difference IS '[rows] Avoidable rows in run b minus those in run a; NULL when either probe was off.';
+COMMENT ON COLUMN paired_summary.mean_waiting_difference_ms IS '[ms] Mean over the pairs of the time from registration to first selection in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.num_group_pairs IS '[groups] Request groups that completed in both runs.';
+COMMENT ON COLUMN paired_summary.mean_group_latency_difference_ms IS '[ms] Mean over those groups of their latency in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.tokens_per_round_difference IS '[tokens] Mean tokens a round in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.row_fullness_difference_fraction IS '[fraction] Share of row slots in use in run b minus that in run a (percentage points when times 100).';
+COMMENT ON COLUMN paired_summary.token_fullness_difference_fraction IS '[fraction] Share of token budgets in use in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.reused_difference_fraction IS '[fraction] Share of the input that was reused in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.tokens_avoidable_difference IS '[tokens] Avoidable tokens in run b minus those in run a; NULL when either probe was off.';
+COMMENT ON COLUMN paired_summary.bubble_rounds_difference IS '[rounds] Rounds with an avoidable row in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.bubble_round_difference_fraction IS '[fraction] Share of rounds with an avoidable row in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.blocked_visits_difference IS '[visits] BLOCKED visits in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.blocked_requests_difference IS '[requests] Requests with a BLOCKED visit in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.recovered_requests_difference IS '[requests] Recovered requests in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.finished_requests_difference IS '[requests] Finished requests in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.empty_steps_difference IS '[steps] schedule() calls without work in run b minus those in run a.';
+COMMENT ON COLUMN paired_summary.p50_latency_difference_ms IS '[ms] Median latency in run b minus that in run a; each over its own completed branches.';
+COMMENT ON COLUMN paired_summary.p95_latency_difference_ms IS '[ms] 95th percentile of latency in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.mean_round_difference_ms IS '[ms] Mean duration of a round in run b minus that in run a.';
+COMMENT ON COLUMN paired_summary.duration_difference_ms IS '[ms] First round to last in run b minus the same in run a.';
+COMMENT ON COLUMN paired_summary.mean_latency_difference_low_ms IS '[ms] Lower end of the 95 % interval of the mean latency difference (paired_intervals).';
+COMMENT ON COLUMN paired_summary.mean_latency_difference_high_ms IS '[ms] Upper end of the same.';
+COMMENT ON COLUMN paired_summary.mean_waiting_difference_low_ms IS '[ms] Lower end of the 95 % interval of the mean waiting difference.';
+COMMENT ON COLUMN paired_summary.mean_waiting_difference_high_ms IS '[ms] Upper end of the same.';
+COMMENT ON COLUMN paired_summary.mean_group_latency_difference_low_ms IS '[ms] Lower end of the 95 % interval of the mean group latency difference.';
+COMMENT ON COLUMN paired_summary.mean_group_latency_difference_high_ms IS '[ms] Upper end of the same.';
+COMMENT ON COLUMN paired_summary.reused_tokens_difference_low IS '[tokens] Lower end of the 95 % interval of the difference of reused tokens.';
+COMMENT ON COLUMN paired_summary.reused_tokens_difference_high IS '[tokens] Upper end of the same.';
+COMMENT ON COLUMN paired_summary.reused_difference_low_fraction IS '[fraction] Lower end of the 95 % interval of the difference of reused shares.';
+COMMENT ON COLUMN paired_summary.reused_difference_high_fraction IS '[fraction] Upper end of the same.';
+COMMENT ON COLUMN paired_summary.scheduled_tokens_difference_low IS '[tokens] Lower end of the 95 % interval of the difference of scheduled tokens.';
+COMMENT ON COLUMN paired_summary.scheduled_tokens_difference_high IS '[tokens] Upper end of the same.';
+COMMENT ON COLUMN paired_summary.is_comparable IS '[-] Whether the manifests agree in everything they state; if not, the pair is to be marked.';
+COMMENT ON COLUMN paired_summary.num_differences IS '[differences] Properties in which they differ.';
+COMMENT ON COLUMN paired_summary.differences IS '[-] Those differences, a sentence each; NULL without any.';

@@ -34,7 +34,12 @@ SELECT
     probe,
     is_observed,
     run_id,
-    origin_ns
+    origin_ns,
+    regime,
+    input_order,
+    repeat,
+    arrival_rate,
+    is_async
 FROM opened_runs
 ORDER BY run;
 
@@ -66,3 +71,8 @@ COMMENT ON COLUMN runs.probe IS '[-] off, blocked or full: how far the counterfa
 COMMENT ON COLUMN runs.is_observed IS '[-] Whether the engine was observed; in a run that was not (policy stock) every number of the engine is NULL.';
 COMMENT ON COLUMN runs.run_id IS '[-] Random name of the run.';
 COMMENT ON COLUMN runs.origin_ns IS '[ns] Monotonic time of the first schedule() call with work: zero of every *_ms time of the run; NULL without rounds.';
+COMMENT ON COLUMN runs.regime IS '[-] Reuse regime of the stream: cold, mixed or reuse.';
+COMMENT ON COLUMN runs.input_order IS '[-] Order in which the stream offers its groups.';
+COMMENT ON COLUMN runs.repeat IS '[-] Number of the repeat of the stream; NULL when it is not repeated.';
+COMMENT ON COLUMN runs.arrival_rate IS '[groups/s] Mean rate at which the stream offers its groups.';
+COMMENT ON COLUMN runs.is_async IS '[-] Whether the engine schedules a round before the one before it has ended.';

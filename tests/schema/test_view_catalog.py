@@ -9,7 +9,8 @@ from radixflow.schema.view_catalog import dependencies, describe, view_sources
 
 UNITS = {
     "", "ns", "ms", "rows", "tokens", "rounds", "requests", "visits", "blocks", "steps", "fraction", "faults",
-    "preemptions",
+    "preemptions", "groups", "groups/s", "requests/s", "replicates", "differences", "runs", "streams", "orders",
+    "repeats", "token pairs", "ratio",
 }  # fmt: skip
 READ_BY_OTHERS = {
     "runs": "run label policy policy_effective experiment stream state engine_kind model_name is_hybrid block_size "
@@ -82,7 +83,7 @@ def test_the_columns_that_others_read_are_there(views, name):
 def test_the_header_names_exactly_what_the_view_reads(name):
     sql = view_sources()[name]
     body = sql[sql.index("CREATE VIEW") : sql.index("COMMENT ON")]
-    known = {*ALL_TABLES, *view_sources(), "opened_runs", "opened_faults"}
+    known = {*ALL_TABLES, *view_sources(), "opened_runs", "opened_facts", "opened_faults"}
     read = {word for word in re.findall(r"(?:FROM|JOIN) (\w+)", body) if word in known}
     assert set(dependencies(sql)) == read
     assert sql.startswith("-- ") and f"CREATE VIEW {name} AS" in sql

@@ -1,0 +1,55 @@
+-- How long each refused request was blocked, and whether it recovered.
+-- depends on: visits, requests, offers, round_clock
+
+CREATE VIEW blocked_requests AS
+WITH refusals AS (
+    SELECT
+        run,
+        request,
+        count(*) AS num_blocked_visits,
+        count(*) FILTER (cause = 'being_written') AS num_being_written_visits,
+        count(*) FILTER (cause = 'marked_again') AS num_marked_again_visits,
+        count(DISTINCT producer) AS num_producers,
+        min(round) AS first_blocked_round,
+        max(round) AS last_blocked_round
+    FROM visits
+    WHERE outcome = 'blocked' AND witness = 'native'
+    GROUP BY run, request
+)
+SELECT
+    refusals.run,
+    requests.request_id,
+    offers.request_group,
+    refusals.num_blocked_visits,
+    refusals.num_being_written_visits,
+    refusals.num_marked_again_visits,
+    refusals.num_producers,
+    refusals.first_blocked_round,
+    refusals.last_blocked_round,
+    requests.first_selected_round AS selected_round,
+    requests.first_selected_round - refusals.first_blocked_round AS num_rounds_blocked,
+    (requests.first_selected_ns - round_clock.start_ns) / 1e6 AS blocked_ms,
+    requests.first_selected_round IS NOT NULL AS is_recovered,
+    requests.num_reused_tokens,
+    refusals.request
+FROM refusals
+LEFT JOIN requests ON requests.run = refusals.run AND requests.request = refusals.request
+LEFT JOIN offers ON offers.run = refusals.run AND offers.request_id = requests.request_id
+LEFT JOIN round_clock ON round_clock.run = refusals.run AND round_clock.round = refusals.first_blocked_round;
+
+COMMENT ON VIEW blocked_requests IS 'One row a request with a BLOCKED visit of the scan; a recovered one was selected after it.';
+COMMENT ON COLUMN blocked_requests.run IS '[-] Run.';
+COMMENT ON COLUMN blocked_requests.request_id IS '[-] Name of the branch; NULL if the recording ended before it did.';
+COMMENT ON COLUMN blocked_requests.request_group IS '[-] Its request group.';
+COMMENT ON COLUMN blocked_requests.num_blocked_visits IS '[visits] BLOCKED visits of the scan.';
+COMMENT ON COLUMN blocked_requests.num_being_written_visits IS '[visits] Of those, for a state being written.';
+COMMENT ON COLUMN blocked_requests.num_marked_again_visits IS '[visits] Of those, for a published state that was marked again.';
+COMMENT ON COLUMN blocked_requests.num_producers IS '[requests] Different requests that it waited for.';
+COMMENT ON COLUMN blocked_requests.first_blocked_round IS '[-] Round of the first refusal.';
+COMMENT ON COLUMN blocked_requests.last_blocked_round IS '[-] Round of the last refusal.';
+COMMENT ON COLUMN blocked_requests.selected_round IS '[-] Round that first selected it; NULL if none did.';
+COMMENT ON COLUMN blocked_requests.num_rounds_blocked IS '[rounds] Formula: selected_round - first_blocked_round.';
+COMMENT ON COLUMN blocked_requests.blocked_ms IS '[ms] From the start of the first round that refused it to the start of the one that selected it.';
+COMMENT ON COLUMN blocked_requests.is_recovered IS '[-] Whether it was selected after all.';
+COMMENT ON COLUMN blocked_requests.num_reused_tokens IS '[tokens] Prompt tokens that it reused then.';
+COMMENT ON COLUMN blocked_requests.request IS '[-] Number of the request in the run.';

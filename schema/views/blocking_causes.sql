@@ -1,0 +1,64 @@
+-- What refusals for a recurrent state cost, states marked again apart from states being written.
+-- depends on: runs, rounds, visits, round_clock
+
+CREATE VIEW blocking_causes AS
+WITH refusals AS (
+    SELECT
+        run,
+        cause,
+        count(*) FILTER (witness = 'native') AS num_visits,
+        count(*) FILTER (witness = 'probe') AS num_probe_visits,
+        count(DISTINCT request) FILTER (witness = 'native') AS num_requests,
+        count(DISTINCT round) FILTER (witness = 'native') AS num_rounds,
+        sum(matched_tokens - ready_tokens) FILTER (witness = 'native')::BIGINT AS num_tokens_lost
+    FROM visits
+    WHERE outcome = 'blocked'
+    GROUP BY run, cause
+),
+stops AS (  -- the refusal at which the scan stopped
+    SELECT
+        rounds.run,
+        visits.cause,
+        count(*) AS num_rounds_stopped,
+        count(*) FILTER (rounds.rows_avoidable > 0) AS num_bubble_rounds,
+        sum(rounds.rows_avoidable)::BIGINT AS rows_avoidable,
+        sum(rounds.tokens_avoidable)::BIGINT AS tokens_avoidable,
+        sum(round_clock.end_ns - round_clock.start_ns) / 1e6 AS stopped_ms
+    FROM rounds
+    JOIN visits ON visits.run = rounds.run AND visits.round = rounds.round AND visits.request = rounds.stop_request
+    JOIN round_clock ON round_clock.run = rounds.run AND round_clock.round = rounds.round
+    WHERE rounds.stop_reason = 'blocked' AND visits.outcome = 'blocked' AND visits.witness = 'native'
+    GROUP BY rounds.run, visits.cause
+)
+SELECT
+    runs.run,
+    runs.label,
+    refusals.cause,
+    refusals.num_visits,
+    CASE WHEN runs.probe <> 'off' THEN refusals.num_probe_visits END AS num_probe_visits,
+    refusals.num_requests,
+    refusals.num_rounds,
+    refusals.num_tokens_lost,
+    coalesce(stops.num_rounds_stopped, 0) AS num_rounds_stopped,
+    coalesce(stops.stopped_ms, 0) AS stopped_ms,
+    CASE WHEN runs.probe <> 'off' THEN coalesce(stops.num_bubble_rounds, 0) END AS num_bubble_rounds,
+    CASE WHEN runs.probe <> 'off' THEN coalesce(stops.rows_avoidable, 0) END AS rows_avoidable,
+    CASE WHEN runs.probe <> 'off' THEN coalesce(stops.tokens_avoidable, 0) END AS tokens_avoidable
+FROM refusals
+JOIN runs USING (run)
+LEFT JOIN stops ON stops.run = refusals.run AND stops.cause = refusals.cause;
+
+COMMENT ON VIEW blocking_causes IS 'One row a run and cause. Rows and rounds are lost to the cause of the refusal at which the scan stopped.';
+COMMENT ON COLUMN blocking_causes.run IS '[-] Run.';
+COMMENT ON COLUMN blocking_causes.label IS '[-] Name of the run.';
+COMMENT ON COLUMN blocking_causes.cause IS '[-] being_written or marked_again.';
+COMMENT ON COLUMN blocking_causes.num_visits IS '[visits] BLOCKED visits of the scan.';
+COMMENT ON COLUMN blocking_causes.num_probe_visits IS '[visits] BLOCKED visits of the probe; NULL when it was off.';
+COMMENT ON COLUMN blocking_causes.num_requests IS '[requests] Requests that the scan refused so at least once.';
+COMMENT ON COLUMN blocking_causes.num_rounds IS '[rounds] Rounds with such a refusal by the scan.';
+COMMENT ON COLUMN blocking_causes.num_tokens_lost IS '[tokens] Matched tokens that were not ready, over the visits of the scan; a request counts at every visit.';
+COMMENT ON COLUMN blocking_causes.num_rounds_stopped IS '[rounds] Rounds whose scan ended at such a refusal.';
+COMMENT ON COLUMN blocking_causes.stopped_ms IS '[ms] Duration of those rounds together.';
+COMMENT ON COLUMN blocking_causes.num_bubble_rounds IS '[rounds] Of those rounds, the ones with an avoidable row; NULL when the probe was off.';
+COMMENT ON COLUMN blocking_causes.rows_avoidable IS '[rows] Avoidable rows behind such a stop; NULL when the probe was off.';
+COMMENT ON COLUMN blocking_causes.tokens_avoidable IS '[tokens] Tokens that would have filled them; NULL when the probe was off.';

@@ -1,0 +1,44 @@
+-- Who waited for whom: consumers by producer.
+-- depends on: visits, requests
+
+CREATE VIEW blocking_producers AS
+WITH waits AS (
+    SELECT
+        run,
+        producer,
+        cause,
+        count(*) FILTER (witness = 'native') AS num_visits,
+        count(*) FILTER (witness = 'probe') AS num_probe_visits,
+        count(DISTINCT request) AS num_consumers,
+        count(DISTINCT round) AS num_rounds,
+        min(round) AS first_round,
+        max(round) AS last_round
+    FROM visits
+    WHERE outcome = 'blocked' AND producer IS NOT NULL
+    GROUP BY run, producer, cause
+)
+SELECT
+    waits.run,
+    requests.request_id AS producer_request_id,
+    waits.cause,
+    waits.num_visits,
+    waits.num_probe_visits,
+    waits.num_consumers,
+    waits.num_rounds,
+    waits.first_round,
+    waits.last_round,
+    waits.producer
+FROM waits
+LEFT JOIN requests ON requests.run = waits.run AND requests.request = waits.producer;
+
+COMMENT ON VIEW blocking_producers IS 'One row a run, producer and cause.';
+COMMENT ON COLUMN blocking_producers.run IS '[-] Run.';
+COMMENT ON COLUMN blocking_producers.producer_request_id IS '[-] Name of the producer; NULL if the recording ended before it did.';
+COMMENT ON COLUMN blocking_producers.cause IS '[-] being_written or marked_again.';
+COMMENT ON COLUMN blocking_producers.num_visits IS '[visits] BLOCKED visits of the scan that waited for it.';
+COMMENT ON COLUMN blocking_producers.num_probe_visits IS '[visits] BLOCKED visits of the probe that waited for it.';
+COMMENT ON COLUMN blocking_producers.num_consumers IS '[requests] Different requests that waited for it, seen by scan or probe.';
+COMMENT ON COLUMN blocking_producers.num_rounds IS '[rounds] Different rounds in which any did.';
+COMMENT ON COLUMN blocking_producers.first_round IS '[-] First of those rounds.';
+COMMENT ON COLUMN blocking_producers.last_round IS '[-] Last of those rounds.';
+COMMENT ON COLUMN blocking_producers.producer IS '[-] Number of the producer in the run.';

@@ -1,0 +1,33 @@
+-- How many rounds were how full.
+-- depends on: rounds
+
+CREATE VIEW fullness_distribution AS
+WITH levels AS (
+    SELECT run, 'rows' AS measure, rows_used AS level, rows_used / nullif(row_capacity, 0) AS filled
+    FROM rounds
+    UNION ALL
+    SELECT
+        run,
+        'tokens' AS measure,
+        -- twentieths of the budget; a full one counts to the last
+        least(19, 20 * tokens_scheduled // nullif(token_budget, 0)) AS level,
+        least(19, 20 * tokens_scheduled // nullif(token_budget, 0)) / 20 AS filled
+    FROM rounds
+)
+SELECT
+    run,
+    measure,
+    level::INTEGER AS level,
+    min(filled) AS filled_fraction,
+    count(*) AS num_rounds,
+    count(*) / sum(count(*)) OVER (PARTITION BY run, measure) AS rounds_fraction
+FROM levels
+GROUP BY run, measure, level;
+
+COMMENT ON VIEW fullness_distribution IS 'One row a run, measure and level of fullness that occurs: rows by their number, tokens by twentieths of the budget.';
+COMMENT ON COLUMN fullness_distribution.run IS '[-] Run.';
+COMMENT ON COLUMN fullness_distribution.measure IS '[-] rows or tokens.';
+COMMENT ON COLUMN fullness_distribution.level IS '[-] Rows in use; or the twentieth of the token budget that was reached, from 0 to 19.';
+COMMENT ON COLUMN fullness_distribution.filled_fraction IS '[fraction] Share of the capacity at that level: exact for rows, the lower end of the twentieth for tokens.';
+COMMENT ON COLUMN fullness_distribution.num_rounds IS '[rounds] Rounds at that level.';
+COMMENT ON COLUMN fullness_distribution.rounds_fraction IS '[fraction] Share of the rounds of the run.';

@@ -1,0 +1,25 @@
+-- How the looks at waiting requests ended.
+-- depends on: visits
+
+CREATE VIEW visit_outcomes AS
+SELECT
+    run,
+    witness,
+    outcome,
+    reason,
+    cause,
+    count(*) AS num_visits,
+    count(DISTINCT request) AS num_requests,
+    count(DISTINCT round) AS num_rounds
+FROM visits
+GROUP BY run, witness, outcome, reason, cause;
+
+COMMENT ON VIEW visit_outcomes IS 'One row a run and kind of outcome of a visit that did not select. The scan itself (native) and the probe are never added up.';
+COMMENT ON COLUMN visit_outcomes.run IS '[-] Run.';
+COMMENT ON COLUMN visit_outcomes.witness IS '[-] native or probe.';
+COMMENT ON COLUMN visit_outcomes.outcome IS '[-] ready (probe only), blocked, held or other.';
+COMMENT ON COLUMN visit_outcomes.reason IS '[-] Reason of an other outcome.';
+COMMENT ON COLUMN visit_outcomes.cause IS '[-] Cause of a blocked outcome: being_written or marked_again.';
+COMMENT ON COLUMN visit_outcomes.num_visits IS '[visits] Visits that ended so.';
+COMMENT ON COLUMN visit_outcomes.num_requests IS '[requests] Different requests.';
+COMMENT ON COLUMN visit_outcomes.num_rounds IS '[rounds] Different rounds.';
