@@ -30,11 +30,12 @@ class HookedKVCacheManager(KVCacheManager):
     scan: ScanHooks | None = None
 
     def get_computed_blocks(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.scan is None or args or any(value is not None for value in kwargs.values()):
+        if self.scan is None:
             return super().get_computed_blocks(request, *args, **kwargs)
+        is_limited = any(limit is not None for limit in (*args, *kwargs.values()))  # 0.33 may cap the length of a hit
         hit = self.scan.hit_at_gate(request)
-        if hit is None:
-            hit = super().get_computed_blocks(request)
+        if hit is None or is_limited:
+            hit = super().get_computed_blocks(request, *args, **kwargs)
         self.scan.native_lookup(request, hit)
         return hit
 
@@ -166,6 +167,7 @@ class ScanHooks:
             request.num_computed_tokens == 0
             and self.connector is None  # type: ignore[attr-defined]
             and not getattr(self, "prefix_replay_tokens", 0)
+            and getattr(self, "aux_output_connector", None) is None
         )
 
     # -- hooks of vLLM's Scheduler ----------------------------------------------------------------------------------

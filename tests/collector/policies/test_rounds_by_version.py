@@ -15,7 +15,7 @@ BLOCK_SIZE = 528  # of Qwen3.5-4B
 VERSION = version_pair(vllm.__version__)
 MARKS_AGAIN = VERSION == (0, 32)
 """Only 0.32 marks a whole-block state again when a sibling that resumes there is scheduled; 0.33.0 returns early."""
-STATE_READY = {(0, 33): 122}.get(VERSION, 125)
+STATE_READY = {(0, 26): 122}.get(VERSION, 125)
 """Rounds of state-ready traversal without false refusals."""
 
 
