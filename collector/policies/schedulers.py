@@ -10,6 +10,7 @@ from vllm.v1.core.sched.scheduler import Scheduler
 from radixflow.collector.policies.catalog import Policy, parse_policy
 from radixflow.collector.policies.rules import rules_of
 from radixflow.collector.vllm_adapters.selection import scan_class
+from radixflow.schema.errors import ExitCode, RadixflowError
 
 InstalledScan: Any = scan_class()
 SETTINGS_KEY = "radixflow"
@@ -34,9 +35,13 @@ class FollowsPolicy(InstalledScan):
 
         Raises:
             ValueError: If requests are there: they would lose what the old rules know of them.
+            RadixflowError: If the engine's configuration is not supported by the policy.
         """
         if self.requests:
             raise ValueError("a policy can only be changed while the scheduler has no requests")
+        unsupported = self.unsupported_configuration()
+        if unsupported is not None and rules_of(policy):
+            raise RadixflowError(f"policy {policy.name} does not support {unsupported}", ExitCode.USAGE)
         self.radixflow_policy = policy
         self.rules = rules_of(policy)
 

@@ -161,14 +161,20 @@ class ScanHooks:
         """Whether vLLM's pause keeps waiting requests out."""
         return self._pause_state.name != "UNPAUSED"  # type: ignore[attr-defined]
 
+    def unsupported_configuration(self) -> str | None:
+        """What in the engine's configuration rules cannot look through, in words; None if there is nothing.
+
+        A hit in a remote cache is known only to native code, in the middle of its own visit.
+        """
+        if self.connector is not None:  # type: ignore[attr-defined]
+            return "a KV connector"
+        if getattr(self, "prefix_replay_tokens", 0):
+            return "sliding-window prefix replay"
+        return "auxiliary outputs" if getattr(self, "aux_output_connector", None) is not None else None
+
     def _is_plain_lookup(self, request: Any) -> bool:
         """Whether native code would look the request up in the local prefix cache only."""
-        return bool(
-            request.num_computed_tokens == 0
-            and self.connector is None  # type: ignore[attr-defined]
-            and not getattr(self, "prefix_replay_tokens", 0)
-            and getattr(self, "aux_output_connector", None) is None
-        )
+        return request.num_computed_tokens == 0 and self.unsupported_configuration() is None
 
     # -- hooks of vLLM's Scheduler ----------------------------------------------------------------------------------
 
