@@ -1,16 +1,18 @@
 # Every target does its own set-up, asks no questions, and is quick the second time.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format screenshots clean distclean
+.PHONY: help setup demo test test-vllm-versions test-properties lint format screenshots clean distclean
 
 # Nothing installed outside .venv may take part.
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 unexport PYTHONHOME
 
+PROPERTY_TESTS := tests/collector/policies
+
 help: ## Say what there is
 	@echo "RadixFlow workbench. Targets:"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) \
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) \
 	    | { if [ -e scripts/screenshots.py ]; then cat; else grep -v 'make screenshots'; fi; }
 	@echo "PYTHON=/path/to/python3.12 chooses the interpreter, RADIXFLOW_ENGINE=cpu|gpu|none the engine."
 
@@ -24,6 +26,15 @@ demo: ## Record the tiny hybrid model under two policies, write the report, star
 test: ## Lint, check types and arrows, run every test
 	@scripts/setup
 	@.venv/bin/python -I scripts/run_tests.py
+
+test-vllm-versions: ## Run the scheduler tests over the other supported vLLM releases too (fetches them once)
+	@scripts/setup --no-browser
+	@.venv/bin/python scripts/vllm_versions/setup.py
+	@.venv/bin/python scripts/vllm_versions/run_tests.py
+
+test-properties: ## Run the scheduler's property tests on 10,000 random states and 1,000 random streams (long)
+	@scripts/setup --no-browser
+	@RADIXFLOW_NUM_STATES=10000 RADIXFLOW_NUM_STREAMS=1000 .venv/bin/python -m pytest -n 2 --timeout 14400 $(PROPERTY_TESTS)
 
 lint: ## Lint, check types and arrows
 	@scripts/setup --no-browser

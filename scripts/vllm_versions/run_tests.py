@@ -1,4 +1,4 @@
-"""Runs tests/collector/scheduler over every release of versions.py, with the real scheduler of that release.
+"""Runs the scheduler-level tests over every release of versions.py, with the real scheduler of that release.
 
     .venv/bin/python scripts/vllm_versions/run_tests.py [--version 0.29.0 ...] [-- pytest options and paths]
 
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from versions import ROOT, Release, parse_releases
 
-TESTS = "tests/collector/scheduler"
+TESTS = ("tests/collector/scheduler", "tests/collector/policies")
 
 
 def environment_of(release: Release) -> dict[str, str]:
@@ -31,7 +31,7 @@ def environment_of(release: Release) -> dict[str, str]:
 
 def run(release: Release, options: Sequence[str]) -> int:
     """Runs pytest over one release and returns its exit code."""
-    paths = [] if any(option.startswith("tests/") for option in options) else [TESTS]
+    paths = [] if any(option.startswith("tests/") for option in options) else [*TESTS]
     # No cache of failures: the releases would overwrite each other's.
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *paths]
     return subprocess.run(command, cwd=ROOT, env=environment_of(release)).returncode
