@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from radixflow.schema.segment_files import read_segment, write_segment
 from radixflow.schema.segment_names import SegmentName, without_merged
 
-MERGED_ROWS = 100_000
-"""Rows of a merged file; it has one row group, so that a window of rounds reads little of a table."""
+MERGED_ROWS = 1_000_000
+"""Most rows of a merged file: every file of a table costs each query a moment."""
 
 
 def compact_segments(folder: Path, writer_name: str, schema: pa.Schema, durable: bool = True) -> None:

@@ -16,6 +16,8 @@ from radixflow.schema.segment_names import SegmentName
 Row = tuple[Any, ...]
 """The values of one row, in the order of the declared columns."""
 
+GROUP_ROWS = 100_000
+"""Rows of a row group: a window of rounds reads the groups that it touches and no more of a table."""
 _CHUNK_ROWS = 1_000
 """Rows encoded in one go: short, because the interpreter lock is held while Arrow reads Python values."""
 
@@ -52,12 +54,16 @@ def warm_up() -> None:
 
 
 def write_segment(path: Path, table: pa.Table, durable: bool = True) -> None:
-    """Write one segment (zstd), synced if ``durable``, then renamed to ``path``.
+    """Write one segment (zstd, row groups of ``GROUP_ROWS``), synced if ``durable``, then renamed to ``path``.
 
     Raises:
         OSError: The folder is gone, full or not writable.
     """
-    write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"), durable)
+
+    def write(temporary: Path) -> None:
+        pq.write_table(table, temporary, compression="zstd", row_group_size=GROUP_ROWS)
+
+    write_atomically(path, write, durable)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 -- How long each refused request was blocked, and whether it recovered.
--- depends on: visits, requests, offers, round_clock
+-- depends on: visits, requests, offers, round_ends
 
 CREATE VIEW blocked_requests AS
 WITH refusals AS (
@@ -28,14 +28,14 @@ SELECT
     refusals.last_blocked_round,
     requests.first_selected_round AS selected_round,
     requests.first_selected_round - refusals.first_blocked_round AS num_rounds_blocked,
-    (requests.first_selected_ns - round_clock.start_ns) / 1e6 AS blocked_ms,
+    (requests.first_selected_ns - round_ends.start_ns) / 1e6 AS blocked_ms,
     requests.first_selected_round IS NOT NULL AS is_recovered,
     requests.num_reused_tokens,
     refusals.request
 FROM refusals
 LEFT JOIN requests ON requests.run = refusals.run AND requests.request = refusals.request
 LEFT JOIN offers ON offers.run = refusals.run AND offers.request_id = requests.request_id
-LEFT JOIN round_clock ON round_clock.run = refusals.run AND round_clock.round = refusals.first_blocked_round;
+LEFT JOIN round_ends ON round_ends.run = refusals.run AND round_ends.round = refusals.first_blocked_round;
 
 COMMENT ON VIEW blocked_requests IS 'One row a request with a BLOCKED visit of the scan; a recovered one was selected after it.';
 COMMENT ON COLUMN blocked_requests.run IS '[-] Run.';

@@ -1,11 +1,11 @@
 -- Every refusal for a recurrent state: who waited, for whom, and what the wait cost in cached tokens.
--- depends on: visits, requests, offers, round_clock
+-- depends on: visits, requests, offers, round_ends
 
 CREATE VIEW blocked_visits AS
 SELECT
     visits.run,
     visits.round,
-    (round_clock.start_ns - round_clock.origin_ns) / 1e6 AS start_ms,
+    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
     visits.visit,
     consumer.request_id,
     offers.request_group,
@@ -18,7 +18,7 @@ SELECT
     visits.matched_tokens - visits.ready_tokens AS num_tokens_lost,
     visits.request
 FROM visits
-LEFT JOIN round_clock USING (run, round)
+LEFT JOIN round_ends USING (run, round)
 LEFT JOIN requests AS consumer ON consumer.run = visits.run AND consumer.request = visits.request
 LEFT JOIN offers ON offers.run = visits.run AND offers.request_id = consumer.request_id
 LEFT JOIN requests AS producer ON producer.run = visits.run AND producer.request = visits.producer

@@ -1,19 +1,29 @@
 -- What refusals for a recurrent state cost, states marked again apart from states being written.
--- depends on: runs, rounds, visits, round_clock
+-- depends on: runs, rounds, visits, round_ends
 
 CREATE VIEW blocking_causes AS
 WITH refusals AS (
     SELECT
         run,
         cause,
-        count(*) FILTER (witness = 'native') AS num_visits,
-        count(*) FILTER (witness = 'probe') AS num_probe_visits,
-        count(DISTINCT request) FILTER (witness = 'native') AS num_requests,
-        count(DISTINCT round) FILTER (witness = 'native') AS num_rounds,
-        sum(matched_tokens - ready_tokens) FILTER (witness = 'native')::BIGINT AS num_tokens_lost
+        count(*) AS num_visits,
+        count(DISTINCT request) AS num_requests,
+        count(DISTINCT round) AS num_rounds,
+        sum(matched_tokens - ready_tokens)::BIGINT AS num_tokens_lost
     FROM visits
-    WHERE outcome = 'blocked'
+    WHERE outcome = 'blocked' AND witness = 'native'
     GROUP BY run, cause
+),
+probed AS (
+    SELECT run, cause, count(*) AS num_probe_visits
+    FROM visits
+    WHERE outcome = 'blocked' AND witness = 'probe'
+    GROUP BY run, cause
+),
+causes AS (
+    SELECT run, cause FROM refusals
+    UNION
+    SELECT run, cause FROM probed
 ),
 stops AS (  -- the refusal at which the scan stopped
     SELECT
@@ -23,30 +33,32 @@ stops AS (  -- the refusal at which the scan stopped
         count(*) FILTER (rounds.rows_avoidable > 0) AS num_bubble_rounds,
         sum(rounds.rows_avoidable)::BIGINT AS rows_avoidable,
         sum(rounds.tokens_avoidable)::BIGINT AS tokens_avoidable,
-        sum(round_clock.end_ns - round_clock.start_ns) / 1e6 AS stopped_ms
+        sum(round_ends.end_ns - round_ends.start_ns) / 1e6 AS stopped_ms
     FROM rounds
     JOIN visits ON visits.run = rounds.run AND visits.round = rounds.round AND visits.request = rounds.stop_request
-    JOIN round_clock ON round_clock.run = rounds.run AND round_clock.round = rounds.round
+    JOIN round_ends ON round_ends.run = rounds.run AND round_ends.round = rounds.round
     WHERE rounds.stop_reason = 'blocked' AND visits.outcome = 'blocked' AND visits.witness = 'native'
     GROUP BY rounds.run, visits.cause
 )
 SELECT
     runs.run,
     runs.label,
-    refusals.cause,
-    refusals.num_visits,
-    CASE WHEN runs.probe <> 'off' THEN refusals.num_probe_visits END AS num_probe_visits,
-    refusals.num_requests,
-    refusals.num_rounds,
+    causes.cause,
+    coalesce(refusals.num_visits, 0) AS num_visits,
+    CASE WHEN runs.probe <> 'off' THEN coalesce(probed.num_probe_visits, 0) END AS num_probe_visits,
+    coalesce(refusals.num_requests, 0) AS num_requests,
+    coalesce(refusals.num_rounds, 0) AS num_rounds,
     refusals.num_tokens_lost,
     coalesce(stops.num_rounds_stopped, 0) AS num_rounds_stopped,
     coalesce(stops.stopped_ms, 0) AS stopped_ms,
     CASE WHEN runs.probe <> 'off' THEN coalesce(stops.num_bubble_rounds, 0) END AS num_bubble_rounds,
     CASE WHEN runs.probe <> 'off' THEN coalesce(stops.rows_avoidable, 0) END AS rows_avoidable,
     CASE WHEN runs.probe <> 'off' THEN coalesce(stops.tokens_avoidable, 0) END AS tokens_avoidable
-FROM refusals
+FROM causes
 JOIN runs USING (run)
-LEFT JOIN stops ON stops.run = refusals.run AND stops.cause = refusals.cause;
+LEFT JOIN refusals ON refusals.run = causes.run AND refusals.cause = causes.cause
+LEFT JOIN probed ON probed.run = causes.run AND probed.cause = causes.cause
+LEFT JOIN stops ON stops.run = causes.run AND stops.cause = causes.cause;
 
 COMMENT ON VIEW blocking_causes IS 'One row a run and cause. Rows and rounds are lost to the cause of the refusal at which the scan stopped.';
 COMMENT ON COLUMN blocking_causes.run IS '[-] Run.';

@@ -2,19 +2,31 @@
 -- depends on: visits, requests
 
 CREATE VIEW blocking_producers AS
-WITH waits AS (
+WITH waits_of_consumers AS (
     SELECT
         run,
         producer,
         cause,
-        count(*) FILTER (witness = 'native') AS num_visits,
-        count(*) FILTER (witness = 'probe') AS num_probe_visits,
-        count(DISTINCT request) AS num_consumers,
-        count(DISTINCT round) AS num_rounds,
+        request,
+        sum((witness = 'native')::INTEGER) AS num_visits,
+        count(*) AS num_all_visits,
         min(round) AS first_round,
         max(round) AS last_round
     FROM visits
     WHERE outcome = 'blocked' AND producer IS NOT NULL
+    GROUP BY run, producer, cause, request
+),
+waits AS (
+    SELECT
+        run,
+        producer,
+        cause,
+        sum(num_visits)::BIGINT AS num_visits,
+        sum(num_all_visits - num_visits)::BIGINT AS num_probe_visits,
+        count(*) AS num_consumers,
+        min(first_round) AS first_round,
+        max(last_round) AS last_round
+    FROM waits_of_consumers
     GROUP BY run, producer, cause
 )
 SELECT
@@ -24,7 +36,6 @@ SELECT
     waits.num_visits,
     waits.num_probe_visits,
     waits.num_consumers,
-    waits.num_rounds,
     waits.first_round,
     waits.last_round,
     waits.producer
@@ -38,7 +49,6 @@ COMMENT ON COLUMN blocking_producers.cause IS '[-] being_written or marked_again
 COMMENT ON COLUMN blocking_producers.num_visits IS '[visits] BLOCKED visits of the scan that waited for it.';
 COMMENT ON COLUMN blocking_producers.num_probe_visits IS '[visits] BLOCKED visits of the probe that waited for it.';
 COMMENT ON COLUMN blocking_producers.num_consumers IS '[requests] Different requests that waited for it, seen by scan or probe.';
-COMMENT ON COLUMN blocking_producers.num_rounds IS '[rounds] Different rounds in which any did.';
-COMMENT ON COLUMN blocking_producers.first_round IS '[-] First of those rounds.';
-COMMENT ON COLUMN blocking_producers.last_round IS '[-] Last of those rounds.';
+COMMENT ON COLUMN blocking_producers.first_round IS '[-] First round in which any did.';
+COMMENT ON COLUMN blocking_producers.last_round IS '[-] Last such round.';
 COMMENT ON COLUMN blocking_producers.producer IS '[-] Number of the producer in the run.';

@@ -2,7 +2,10 @@
 -- depends on: run_pairs, cost_summary
 
 CREATE VIEW cost_shift AS
-WITH shifts AS (
+WITH costs AS MATERIALIZED (
+    SELECT * FROM cost_summary
+),
+shifts AS (
     SELECT
         run_pairs.run_a,
         run_pairs.run_b,
@@ -18,8 +21,8 @@ WITH shifts AS (
         a.total_ms AS total_ms_a,
         b.total_ms AS total_ms_b
     FROM run_pairs
-    JOIN cost_summary AS a ON a.run = run_pairs.run_a
-    JOIN cost_summary AS b ON b.run = run_pairs.run_b AND b.clock = a.clock
+    JOIN costs AS a ON a.run = run_pairs.run_a
+    JOIN costs AS b ON b.run = run_pairs.run_b AND b.clock = a.clock
     WHERE run_pairs.is_pairable
 )
 SELECT

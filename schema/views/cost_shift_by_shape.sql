@@ -2,7 +2,7 @@
 -- depends on: run_pairs, round_costs, round_shapes
 
 CREATE VIEW cost_shift_by_shape AS
-WITH moments AS (
+WITH moments AS MATERIALIZED (
     SELECT
         run,
         clock,

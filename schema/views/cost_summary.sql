@@ -2,22 +2,36 @@
 -- depends on: runs, rounds, round_costs
 
 CREATE VIEW cost_summary AS
+WITH costs AS (
+    SELECT
+        round_costs.run,
+        round_costs.clock,
+        count(*) AS num_rounds,
+        sum(rounds.tokens_scheduled)::BIGINT AS num_tokens,
+        sum(cost_ns) / 1e6 AS total_ms,
+        avg(cost_ns) / 1e6 AS mean_ms,
+        quantile_cont(cost_ns, 0.5) / 1e6 AS median_ms
+    FROM round_costs
+    JOIN rounds USING (run, round)
+    GROUP BY round_costs.run, round_costs.clock
+),
+counts AS (
+    SELECT run, count(*) AS num_rounds FROM rounds GROUP BY run
+)
 SELECT
     runs.run,
-    any_value(runs.label) AS label,
-    round_costs.clock,
-    count(*) AS num_rounds,
-    any_value(counted.num_rounds) - count(*) AS num_rounds_unmeasured,
-    sum(rounds.tokens_scheduled)::BIGINT AS num_tokens,
-    sum(cost_ns) / 1e6 AS total_ms,
-    avg(cost_ns) / 1e6 AS mean_ms,
-    quantile_cont(cost_ns, 0.5) / 1e6 AS median_ms,
-    sum(cost_ns) / 1e6 / nullif(sum(rounds.tokens_scheduled), 0) * 1000 AS per_1000_tokens_ms
+    runs.label,
+    costs.clock,
+    costs.num_rounds,
+    counts.num_rounds - costs.num_rounds AS num_rounds_unmeasured,
+    costs.num_tokens,
+    costs.total_ms,
+    costs.mean_ms,
+    costs.median_ms,
+    costs.total_ms / nullif(costs.num_tokens, 0) * 1000 AS per_1000_tokens_ms
 FROM runs
-JOIN (SELECT run, count(*) AS num_rounds FROM rounds GROUP BY run) AS counted USING (run)
-JOIN round_costs USING (run)
-JOIN rounds ON rounds.run = round_costs.run AND rounds.round = round_costs.round
-GROUP BY runs.run, round_costs.clock;
+JOIN counts USING (run)
+JOIN costs USING (run);
 
 COMMENT ON VIEW cost_summary IS 'One row a run and clock that measured rounds of it.';
 COMMENT ON COLUMN cost_summary.run IS '[-] Run.';

@@ -2,7 +2,10 @@
 -- depends on: run_pairs, run_summary, paired_requests, paired_groups, paired_intervals
 
 CREATE VIEW paired_summary AS
-WITH of_pairs AS (
+WITH summaries AS MATERIALIZED (
+    SELECT * FROM run_summary
+),
+of_pairs AS (
     SELECT
         run_a,
         run_b,
@@ -81,8 +84,8 @@ SELECT
     run_pairs.num_differences,
     run_pairs.differences
 FROM run_pairs
-JOIN run_summary AS a ON a.run = run_pairs.run_a
-JOIN run_summary AS b ON b.run = run_pairs.run_b
+JOIN summaries AS a ON a.run = run_pairs.run_a
+JOIN summaries AS b ON b.run = run_pairs.run_b
 LEFT JOIN of_pairs USING (run_a, run_b)
 LEFT JOIN of_groups USING (run_a, run_b)
 LEFT JOIN paired_intervals AS intervals

@@ -1,11 +1,11 @@
 -- The rows in which recovered requests were first selected.
--- depends on: rows, blocked_requests, round_clock
+-- depends on: rows, blocked_requests, round_ends
 
 CREATE VIEW recovered_rows AS
 SELECT
     rows.run,
     rows.round,
-    (round_clock.start_ns - round_clock.origin_ns) / 1e6 AS start_ms,
+    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
     rows.slot,
     blocked_requests.request_id,
     blocked_requests.request_group,
@@ -17,7 +17,7 @@ SELECT
 FROM blocked_requests
 JOIN rows ON rows.run = blocked_requests.run AND rows.request = blocked_requests.request
     AND rows.round = blocked_requests.selected_round
-LEFT JOIN round_clock ON round_clock.run = rows.run AND round_clock.round = rows.round;
+LEFT JOIN round_ends ON round_ends.run = rows.run AND round_ends.round = rows.round;
 
 COMMENT ON VIEW recovered_rows IS 'One row a recovered request: the row of the round that first selected it.';
 COMMENT ON COLUMN recovered_rows.run IS '[-] Run.';

@@ -1,18 +1,18 @@
 -- What each round cost, on each clock.
--- depends on: round_clock, spans
+-- depends on: round_ends, spans
 
 CREATE VIEW round_costs AS
 SELECT run, round, 'host_round' AS clock, end_ns - start_ns AS cost_ns
-FROM round_clock
+FROM round_ends
 UNION ALL
-SELECT run, round, 'host_execute' AS clock, execute_ns AS cost_ns
-FROM round_clock
-WHERE execute_ns IS NOT NULL
-UNION ALL
-SELECT run, round, 'device' AS clock, max(end_ns) - min(start_ns) AS cost_ns
+SELECT
+    run,
+    round,
+    CASE clock WHEN 'host' THEN 'host_execute' ELSE 'device' END AS clock,
+    max(end_ns) - min(start_ns) AS cost_ns
 FROM spans
-WHERE component = 'execute' AND clock = 'device'
-GROUP BY run, round;
+WHERE component = 'execute'
+GROUP BY run, round, clock;
 
 COMMENT ON VIEW round_costs IS 'One row a round and clock that measured it. The clocks are different quantities and are never added up or mixed.';
 COMMENT ON COLUMN round_costs.run IS '[-] Run.';

@@ -24,7 +24,7 @@ COMMENT ON VIEW round_times IS 'Start, end and durations of each round on the ho
 COMMENT ON COLUMN round_times.run IS '[-] Run.';
 COMMENT ON COLUMN round_times.round IS '[-] Round.';
 COMMENT ON COLUMN round_times.start_ns IS '[ns] Monotonic time at which schedule() began.';
-COMMENT ON COLUMN round_times.end_ns IS '[ns] Greatest known of the ends of schedule(), execute_model and update_from_output(), moved back by the time of probe and recorder.';
+COMMENT ON COLUMN round_times.end_ns IS '[ns] End of update_from_output() (else of execute_model, else of schedule()), moved back by the time of probe and recorder.';
 COMMENT ON COLUMN round_times.start_ms IS '[ms] Start after the start of the first round. Formula: (start_ns - origin_ns) / 1e6.';
 COMMENT ON COLUMN round_times.end_ms IS '[ms] End after the start of the first round. Formula: (end_ns - origin_ns) / 1e6.';
 COMMENT ON COLUMN round_times.duration_ms IS '[ms] How long the round lasted. Formula: end_ms - start_ms.';

@@ -1,5 +1,5 @@
 -- One row of numbers a run.
--- depends on: runs, rounds, round_clock, requests, request_lives, group_lives
+-- depends on: runs, rounds, round_ends, requests, request_lives, group_lives
 
 CREATE VIEW run_summary AS
 WITH of_rounds AS (
@@ -24,7 +24,7 @@ of_times AS (
         run,
         (max(end_ns) - min(start_ns)) / 1e6 AS duration_ms,
         avg(end_ns - start_ns) / 1e6 AS mean_round_ms
-    FROM round_clock
+    FROM round_ends
     GROUP BY run
 ),
 of_requests AS (

@@ -1,10 +1,41 @@
 -- The raster of the execution-bubble timeline: every row slot of every round, with what filled it or why it is empty.
--- depends on: rounds, rows, visits, round_clock, requests, offers
+-- depends on: rounds, rows, visits, round_ends, requests, offers
 --
--- Windows and groups are by (run, round), so that a filter on run and round reaches the Parquet scans.
+-- Windows and joins are by (run, round), so that a filter on run and round reaches the Parquet scans.
 
 CREATE VIEW slot_cells AS
-WITH classified AS NOT MATERIALIZED (
+WITH places AS NOT MATERIALIZED (  -- the slot ledger of each round spelled out, one place a row slot
+    SELECT
+        run,
+        round,
+        unnest(range(row_capacity)) AS place,
+        rows_used AS before_avoidable,
+        before_avoidable + rows_avoidable AS before_dependency_wait,
+        before_dependency_wait + rows_dependency_wait AS before_held,
+        before_held + rows_held AS before_token_limited,
+        before_token_limited + rows_token_limited AS before_other,
+        before_other + rows_other AS before_no_work,
+        CASE
+            WHEN place < before_avoidable THEN 'used'
+            WHEN place < before_dependency_wait THEN 'avoidable'
+            WHEN place < before_held THEN 'dependency_wait'
+            WHEN place < before_token_limited THEN 'held'
+            WHEN place < before_other THEN 'token_limited'
+            WHEN place < before_no_work THEN 'other'
+            ELSE 'no_work'
+        END AS slot_class,
+        place - CASE slot_class
+            WHEN 'used' THEN 0
+            WHEN 'avoidable' THEN before_avoidable
+            WHEN 'dependency_wait' THEN before_dependency_wait
+            WHEN 'held' THEN before_held
+            WHEN 'token_limited' THEN before_token_limited
+            WHEN 'other' THEN before_other
+            ELSE before_no_work
+        END AS class_place
+    FROM rounds
+),
+classified AS NOT MATERIALIZED (
     SELECT
         run, round, visit, request, num_tokens, producer, cause, reason, published_round,
         CASE
@@ -16,99 +47,41 @@ WITH classified AS NOT MATERIALIZED (
         END AS slot_class
     FROM visits
 ),
-ranked AS NOT MATERIALIZED (
-    SELECT *, row_number() OVER (PARTITION BY run, round, slot_class ORDER BY visit) AS class_rank
-    FROM classified
-),
-witnesses AS NOT MATERIALIZED (  -- of each class as many as the ledger counts, the first ones in the order of the queue
+witnesses AS NOT MATERIALIZED (  -- of each class as many find a place as the ledger counts, in the order of the queue
     SELECT
-        ranked.*,
-        rounds.rows_used - 1 + row_number() OVER (PARTITION BY ranked.run, ranked.round ORDER BY ranked.visit) AS slot
-    FROM ranked
-    JOIN rounds USING (run, round)
-    WHERE ranked.class_rank <= CASE ranked.slot_class
-        WHEN 'avoidable' THEN rounds.rows_avoidable
-        WHEN 'dependency_wait' THEN rounds.rows_dependency_wait
-        WHEN 'held' THEN rounds.rows_held
-        WHEN 'token_limited' THEN rounds.rows_token_limited
-        ELSE rounds.rows_other
-    END
-),
-unexplained AS NOT MATERIALIZED (  -- the ledger of each round less what rows and witnesses account for
-    SELECT
-        run,
-        round,
-        max(row_capacity) AS row_capacity,
-        sum(used) AS used,
-        sum(avoidable) AS avoidable,
-        sum(dependency_wait) AS dependency_wait,
-        sum(held) AS held,
-        sum(token_limited) AS token_limited,
-        sum(other) AS other,
-        max(rows_used) AS rows_used,
-        sum(is_witness) AS num_witnesses
-    FROM (
-        SELECT
-            run, round, row_capacity, rows_used, rows_used AS used, rows_avoidable AS avoidable,
-            rows_dependency_wait AS dependency_wait, rows_held AS held, rows_token_limited AS token_limited,
-            rows_other AS other, 0 AS is_witness
-        FROM rounds
-        UNION ALL
-        SELECT run, round, 0, 0, -1, 0, 0, 0, 0, 0, 0
-        FROM rows
-        UNION ALL
-        SELECT
-            run, round, 0, 0, 0,
-            -(slot_class = 'avoidable')::INTEGER, -(slot_class = 'dependency_wait')::INTEGER,
-            -(slot_class = 'held')::INTEGER, -(slot_class = 'token_limited')::INTEGER,
-            -(slot_class = 'other')::INTEGER, 1
-        FROM witnesses
-    )
-    GROUP BY run, round
-),
-anonymous AS NOT MATERIALIZED (  -- used slots are anonymous only where the segment of their rows is lost
-    SELECT
-        run,
-        round,
-        slot,
-        CASE
-            WHEN slot < rows_used THEN 'used'
-            WHEN empty_slot < avoidable THEN 'avoidable'
-            WHEN empty_slot < avoidable + dependency_wait THEN 'dependency_wait'
-            WHEN empty_slot < avoidable + dependency_wait + held THEN 'held'
-            WHEN empty_slot < avoidable + dependency_wait + held + token_limited THEN 'token_limited'
-            WHEN empty_slot < avoidable + dependency_wait + held + token_limited + other THEN 'other'
-            ELSE 'no_work'
-        END AS slot_class
-    FROM (
-        SELECT
-            *,
-            unnest(range(rows_used - used::BIGINT, rows_used) || range(rows_used + num_witnesses::BIGINT, row_capacity))
-                AS slot,
-            slot - rows_used - num_witnesses AS empty_slot
-        FROM unexplained
-    )
-),
-cells AS NOT MATERIALIZED (
-    SELECT
-        run, round, slot::BIGINT AS slot, 'used' AS slot_class, request, num_tokens, num_reused_tokens, kind,
-        NULL::INTEGER AS producer, NULL::VARCHAR AS cause, NULL::VARCHAR AS reason, NULL::BIGINT AS published_round
+        run, round, 'used' AS slot_class, slot::BIGINT AS class_place, NULL::INTEGER AS visit, request, num_tokens,
+        num_reused_tokens, kind, NULL::INTEGER AS producer, NULL::VARCHAR AS cause, NULL::VARCHAR AS reason,
+        NULL::BIGINT AS published_round
     FROM rows
     UNION ALL
     SELECT
-        run, round, slot, slot_class, request, num_tokens, NULL, NULL, producer, cause, reason, published_round
-    FROM witnesses
-    UNION ALL
-    SELECT run, round, slot, slot_class, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-    FROM anonymous
+        run, round, slot_class,
+        row_number() OVER (PARTITION BY run, round, slot_class ORDER BY visit) - 1 AS class_place,
+        visit, request, num_tokens, NULL, NULL, producer, cause, reason, published_round
+    FROM classified
+),
+cells AS NOT MATERIALIZED (  -- used slots are anonymous only where the segment of their rows is lost
+    SELECT
+        places.run,
+        places.round,
+        row_number() OVER (
+            PARTITION BY places.run, places.round
+            ORDER BY places.slot_class <> 'used', witnesses.visit NULLS LAST, places.place
+        ) - 1 AS slot,
+        places.slot_class,
+        witnesses.* EXCLUDE (run, round, slot_class, class_place, visit)
+    FROM places
+    LEFT JOIN witnesses
+        ON witnesses.run = places.run AND witnesses.round = places.round
+        AND witnesses.slot_class = places.slot_class AND witnesses.class_place = places.class_place
 )
 SELECT
     cells.run,
     cells.round,
     cells.slot::INTEGER AS slot,
     cells.slot_class,
-    (round_clock.start_ns - round_clock.origin_ns) / 1e6 AS start_ms,
-    (round_clock.end_ns - round_clock.origin_ns) / 1e6 AS end_ms,
+    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
+    (round_ends.end_ns - round_ends.origin_ns) / 1e6 AS end_ms,
     cells.request,
     consumer.request_id,
     offers.request_group,
@@ -120,7 +93,7 @@ SELECT
     cells.reason,
     cells.published_round
 FROM cells
-JOIN round_clock USING (run, round)
+JOIN round_ends USING (run, round)
 LEFT JOIN requests AS consumer ON consumer.run = cells.run AND consumer.request = cells.request
 LEFT JOIN offers ON offers.run = cells.run AND offers.request_id = consumer.request_id
 LEFT JOIN requests AS producer ON producer.run = cells.run AND producer.request = cells.producer;

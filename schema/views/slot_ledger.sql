@@ -1,11 +1,11 @@
 -- The slot ledger of a whole run, in rows and in time.
--- depends on: rounds, round_clock, runs
+-- depends on: rounds, round_ends, runs
 
 CREATE VIEW slot_ledger AS
 WITH timed AS (
-    SELECT rounds.*, round_clock.end_ns - round_clock.start_ns AS duration_ns
+    SELECT rounds.*, round_ends.end_ns - round_ends.start_ns AS duration_ns
     FROM rounds
-    JOIN round_clock USING (run, round)
+    JOIN round_ends USING (run, round)
 ),
 sums AS (
     SELECT

@@ -9,8 +9,8 @@ SELECT
     reason,
     cause,
     count(*) AS num_visits,
-    count(DISTINCT request) AS num_requests,
-    count(DISTINCT round) AS num_rounds
+    min(round) AS first_round,
+    max(round) AS last_round
 FROM visits
 GROUP BY run, witness, outcome, reason, cause;
 
@@ -21,5 +21,5 @@ COMMENT ON COLUMN visit_outcomes.outcome IS '[-] ready (probe only), blocked, he
 COMMENT ON COLUMN visit_outcomes.reason IS '[-] Reason of an other outcome.';
 COMMENT ON COLUMN visit_outcomes.cause IS '[-] Cause of a blocked outcome: being_written or marked_again.';
 COMMENT ON COLUMN visit_outcomes.num_visits IS '[visits] Visits that ended so.';
-COMMENT ON COLUMN visit_outcomes.num_requests IS '[requests] Different requests.';
-COMMENT ON COLUMN visit_outcomes.num_rounds IS '[rounds] Different rounds.';
+COMMENT ON COLUMN visit_outcomes.first_round IS '[-] Round of the first of them.';
+COMMENT ON COLUMN visit_outcomes.last_round IS '[-] Round of the last of them.';

@@ -1,0 +1,75 @@
+"""From a window of time to the rounds in it, read off the statistics of the files; views are then asked by round.
+
+The views give times relative to the first round, and no statistics of a file say those: a filter on ``start_ms`` reads a
+whole run. A filter on ``run`` and ``round`` reaches the Parquet scans of every view of rounds.
+"""
+
+from typing import NamedTuple
+
+import duckdb
+
+
+class RoundRange(NamedTuple):
+    """Consecutive rounds of one run.
+
+    Attributes:
+        run: Number of the run.
+        first: First round.
+        last: Last round.
+    """
+
+    run: int
+    first: int
+    last: int
+
+
+_ROUNDS = """
+WITH unfinished AS (
+    SELECT round, schedule_end_ns FROM rounds
+    WHERE run = {run} AND update_end_ns IS NULL AND schedule_start_ns <= {high}
+),
+ended AS (
+    SELECT round FROM rounds WHERE run = {run} AND schedule_start_ns <= {high} AND update_end_ns >= {low}
+    UNION ALL
+    SELECT round
+    FROM unfinished
+    LEFT JOIN (
+        SELECT spans.round, max(end_ns) AS execute_end_ns FROM spans JOIN unfinished USING (round)
+        WHERE spans.run = {run} AND component = 'execute' AND clock = 'host' GROUP BY spans.round
+    ) AS executed USING (round)
+    WHERE greatest(schedule_end_ns, execute_end_ns) >= {low}
+)
+SELECT min(round), max(round) FROM ended
+"""
+
+
+def rounds_in_window(connection: duckdb.DuckDBPyConnection, low_ms: float, high_ms: float) -> list[RoundRange]:
+    """Return, for each run with any, the range of rounds that hold all those which touch a window of time.
+
+    A round at the ends may lie just outside, since ends are taken before the time of the probe is subtracted.
+
+    Args:
+        connection: Opened runs.
+        low_ms: Begin of the window, in ms after the start of the first round of each run; may be infinite.
+        high_ms: End of the window.
+    """
+    runs = connection.execute("SELECT run, origin_ns FROM runs WHERE origin_ns IS NOT NULL ORDER BY run").fetchall()
+    ranges = []
+    for run, origin_ns in runs:
+        low, high = (_to_ns(origin_ns, each) for each in (low_ms, high_ms))
+        ((first, last),) = connection.execute(_ROUNDS.format(run=run, low=low, high=high)).fetchall()
+        if first is not None:
+            ranges.append(RoundRange(run, first, last))
+    return ranges
+
+
+def within(ranges: list[RoundRange]) -> str:
+    """Return the SQL condition on ``run`` and ``round`` that holds for exactly these rounds."""
+    parts = [f"(run = {each.run} AND round BETWEEN {each.first} AND {each.last})" for each in ranges]
+    return "(" + (" OR ".join(parts) or "false") + ")"
+
+
+def _to_ns(origin_ns: int, ms: float) -> int:
+    """Move to the monotonic clock, within what 64 bits hold."""
+    limit = 2**62
+    return int(max(-limit, min(limit, origin_ns + ms * 1e6)))
