@@ -67,6 +67,7 @@ class ScanHooks:
         self._hit_at_gate: tuple[Any, Any] | None = None
         manager = self.kv_cache_manager  # type: ignore[attr-defined]
         self._refused_states = RefusedStates(manager)
+        self._looks_through = self.unsupported_configuration() is None
         self._state_managers = state_managers(manager.coordinator)
         for state_manager in self._state_managers.values():
             observe_marks(state_manager, self.precise_marks)
@@ -174,7 +175,7 @@ class ScanHooks:
 
     def _is_plain_lookup(self, request: Any) -> bool:
         """Whether native code would look the request up in the local prefix cache only."""
-        return request.num_computed_tokens == 0 and self.unsupported_configuration() is None
+        return self._looks_through and request.num_computed_tokens == 0
 
     # -- hooks of vLLM's Scheduler ----------------------------------------------------------------------------------
 
