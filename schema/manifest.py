@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from radixflow.schema import json_kinds
 from radixflow.schema.atomic_files import write_json_atomically
 from radixflow.schema.errors import ExitCode, RadixflowError
 
@@ -93,9 +94,9 @@ class Manifest:
         if not isinstance(content, dict) or content.get("format") != RUN_FORMAT:
             raise RadixflowError(f"{where} is not the manifest of a RadixFlow run.")
         version = content.get("format_version")
-        if version != FORMAT_VERSION:
+        if version != FORMAT_VERSION or isinstance(version, bool):
             raise RadixflowError(
-                f"{where} has run format version {version}; this RadixFlow reads version {FORMAT_VERSION}."
+                f"{where} has run format version {version!r:.40}; this RadixFlow reads version {FORMAT_VERSION}."
             )
         _require_kinds(content, where)
         known = {each.name for each in fields(cls)}
@@ -141,22 +142,36 @@ def _load(path: Path) -> Any:
         raise RadixflowError(f"{path.parent} is not a run: it has no {path.name}.") from error
     except OSError as error:
         raise RadixflowError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except ValueError as error:  # JSON and UTF-8 errors
+    except (ValueError, RecursionError) as error:  # JSON, UTF-8, and what is nested without end
         raise RadixflowError(f"{path} is not valid JSON: {error}.") from error
 
 
-_KINDS: dict[type, tuple[str, ...]] = {
-    str: ("experiment", "stream", "policy", "state", "run_id", "created_utc", "engine_kind", "probe"),
-    dict: ("model", "engine_arguments", "workload", "versions", "hardware", "tables", "drops"),
-    list: ("command", "clock_anchors", "faults"),
-}
+_KINDS = {
+    **dict.fromkeys(
+        ("experiment", "stream", "policy", "state", "run_id", "created_utc", "engine_kind", "probe", "policy_effective?",
+         "finished_utc?", "model.name", "workload.digest", "workload.regime", "workload.input_order", "versions.vllm",
+         "hardware.cpu", "hardware.device"), json_kinds.TEXT,
+    ),
+    **dict.fromkeys(("model", "engine_arguments", "workload", "versions", "hardware"), json_kinds.OBJECT),
+    **dict.fromkeys(("model.is_hybrid", "engine_arguments.async_scheduling"), json_kinds.FLAG),
+    **dict.fromkeys(
+        ("engine_arguments.max_num_seqs", "engine_arguments.max_num_batched_tokens", "model.block_size",
+         "workload.num_requests", "workload.repeat"), json_kinds.INTEGER,
+    ),
+    **dict.fromkeys(("workload.rate", "hardware.num_cores", "hardware.memory_bytes"), json_kinds.NUMBER),
+    "workload.seed": json_kinds.LARGE_INTEGER,
+    "tables": json_kinds.COUNTS,
+    "drops": json_kinds.COUNTS,
+    "faults": json_kinds.TEXTS,
+    "command": json_kinds.TEXTS,
+    "clock_anchors": json_kinds.ARRAY,
+}  # fmt: skip
+"""What the readers of a manifest rely on; everything else in it is shown as it is."""
 
 
 def _require_kinds(content: dict[str, Any], where: str) -> None:
     for key in ("experiment", "stream", "policy"):
         if key not in content:
             raise RadixflowError(f"{where} has no {key!r}.")
-    for kind, keys in _KINDS.items():
-        for key in keys:
-            if key in content and not isinstance(content[key], kind):
-                raise RadixflowError(f"{where}: {key!r} is not a {kind.__name__}.")
+    for misfit in json_kinds.misfits(content, _KINDS):
+        raise RadixflowError(f"{where}: {misfit}.")

@@ -11,6 +11,7 @@ from typing import Any
 
 from radixflow.schema.atomic_files import TEMPORARY_PREFIX
 from radixflow.schema.errors import ExitCode, RadixflowError
+from radixflow.schema.json_kinds import COUNTS, FLAG, INTEGER, TEXT, TEXTS, misfits
 from radixflow.schema.manifest import (
     FORMAT_VERSION,
     MANIFEST_NAME,
@@ -161,11 +162,19 @@ def _make_room(path: Path, force: bool) -> None:
     shutil.rmtree(doomed)
 
 
+_WRITER_KINDS = {
+    "policy_effective?": TEXT, "block_size?": INTEGER, "rows_written": COUNTS, "drops": COUNTS, "faults": TEXTS,
+    "closed": FLAG,
+}  # fmt: skip
+
+
 def _read_writer(path: Path) -> dict[str, Any]:
+    name = f"{WRITERS_FOLDER}/{path.name}"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        return {"faults": [f"{WRITERS_FOLDER}/{path.name} cannot be read: {error}."]}
+    except (OSError, ValueError, RecursionError) as error:
+        return {"faults": [f"{name} cannot be read: {error}."]}
     if not isinstance(content, dict):
-        return {"faults": [f"{WRITERS_FOLDER}/{path.name} is not a JSON object."]}
-    return content
+        return {"faults": [f"{name} is not a JSON object."]}
+    wrong = list(misfits(content, _WRITER_KINDS))
+    return {"faults": [f"{name}: {misfit}." for misfit in wrong]} if wrong else content

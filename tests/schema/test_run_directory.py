@@ -79,6 +79,20 @@ def test_a_writer_that_cannot_be_read_is_a_fault_not_an_error(tmp_path):
     assert run.state == "incomplete"
 
 
+@pytest.mark.parametrize(
+    "said",
+    [{"closed": "no"}, {"drops": []}, {"drops": {"rows": "x"}}, {"faults": "one"}, {"faults": [[]]},
+     {"rows_written": {"rows": 1.5}}, {"policy_effective": []}, {"block_size": 10**30}],
+)  # fmt: skip
+def test_a_writer_that_says_what_it_cannot_is_a_fault_not_an_error(tmp_path, said):
+    run = create_run(tmp_path / "run", manifest(state="complete"))
+    (run.path / "writers").mkdir()
+    (run.path / "writers" / "client.json").write_text(json.dumps({"writer": "client", "closed": True} | said))
+    (key,) = said
+    assert run.writers()["client"]["faults"][0].startswith(f"writers/client.json: {key!r} is not ")
+    assert run.state == "incomplete"
+
+
 def test_segments_are_complete_files_only(tmp_path):
     run = create_run(tmp_path / "run", manifest())
     folder = run.path / "rounds"

@@ -1,0 +1,130 @@
+"""Speed of the views on a long run: opening, every view of a whole run, every window of the timeline.
+
+DuckDB is held to 2 threads and 4 GB. Each query runs once to warm up and then ``--repeats`` times; the table says the
+median and the range of wall time, the processor time of the median run (what the wall time would be on one idle core,
+at most), and the target. The run is written first unless the folder already holds one.
+
+Run: python -m benchmarks.views FOLDER [--rounds 1000000] [--repeats 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from benchmarks.generated_run import generate
+from radixflow.schema.connection import open_runs
+from radixflow.schema.manifest import is_run
+from radixflow.schema.windows import rounds_in_window, within
+
+OVERVIEW = (
+    "runs", "run_summary", "stop_reasons", "slot_ledger", "fullness_distribution", "visit_outcomes", "blocking_causes",
+    "blocking_recovery", "reuse_summary", "latency_summary", "cost_summary", "token_ledger", "capacity_bound",
+    "load_curve", "ledger_faults",
+)  # fmt: skip
+"""Views of one row, or a few, a run: what pages show before anything is chosen."""
+PAIRED = ("paired_summary", "cost_shift", "output_audit")
+"""Views of a pair, timed over the run opened twice."""
+IN_DEPTH = ("blocking_producers", "starvation", "cost_shift_by_shape")
+"""Views that look at every row, visit or request one by one; no target."""
+BY_ROUND = ("round_occupancy", "slot_cells", "blocked_visits", "round_ends")
+WINDOWS_MS = (300.0, 3_000.0)
+SMALL = 1_000_000
+
+
+class Timing(NamedTuple):
+    """Wall and processor time of one query, in seconds."""
+
+    wall: float
+    processor: float
+
+
+def measure(work: Callable[[], object], repeats: int) -> list[Timing]:
+    """Do it once to warm up, then time it."""
+    work()
+    timings = []
+    for _ in range(repeats):
+        wall, processor = time.perf_counter(), time.process_time()
+        work()
+        timings.append(Timing(time.perf_counter() - wall, time.process_time() - processor))
+    return timings
+
+
+def report(name: str, timings: list[Timing], target_s: float | None) -> None:
+    """Print one line of the table."""
+    walls = sorted(each.wall for each in timings)
+    middle = statistics.median(walls)
+    processor = statistics.median(each.processor for each in timings)
+    limit = "" if target_s is None else f"{target_s * 1e3:8.0f}  {'met' if middle <= target_s else 'MISSED'}"
+    print(f"{name:34}{middle * 1e3:9.1f}{walls[0] * 1e3:9.1f}{walls[-1] * 1e3:9.1f}{processor * 1e3:9.1f}  {limit}")
+
+
+def held(paths: list[Path]) -> duckdb.DuckDBPyConnection:
+    """Open runs with the limits of the benchmark."""
+    connection = open_runs(paths)
+    connection.execute("SET threads = 2")
+    connection.execute("SET memory_limit = '4GB'")
+    return connection
+
+
+def ask(connection: duckdb.DuckDBPyConnection, query: str) -> Callable[[], object]:
+    """Return what runs a query and fetches its answer as Arrow."""
+    return lambda: connection.execute(query).to_arrow_table()
+
+
+def time_windows(connection: duckdb.DuckDBPyConnection, repeats: int, target_s: float) -> None:
+    """Time the queries of the timeline for windows in the middle of the run."""
+    ((length_ms,),) = connection.execute("SELECT duration_ms FROM run_summary").fetchall()
+    for width_ms in WINDOWS_MS:
+        low, high = length_ms / 2, length_ms / 2 + width_ms
+        ranges = rounds_in_window(connection, low, high)
+        name = f"{width_ms / 1e3:g} s, {sum(each.last - each.first + 1 for each in ranges)} rounds"
+        look_up = measure(lambda low=low, high=high: rounds_in_window(connection, low, high), repeats)  # type: ignore[misc]
+        report(f"rounds of a window, {name}", look_up, target_s)
+        for view in BY_ROUND:
+            timings = measure(ask(connection, f"SELECT * FROM {view} WHERE {within(ranges)}"), repeats)
+            report(f"{view}, {width_ms / 1e3:g} s", timings, target_s)
+
+
+def benchmark(path: Path, num_rounds: int, repeats: int) -> None:
+    """Print the table for one run."""
+    big = num_rounds > SMALL
+    open_target, view_target, window_target = (1.0, 4.0, 0.15) if big else (0.5, 0.5, 0.1)
+    print(f"{'':34}{'median ms':>9}{'least':>9}{'most':>9}{'CPU ms':>9}    target")
+    report("opening", measure(lambda: open_runs([path]).close(), repeats), open_target)
+    connection = held([path])
+    time_windows(connection, repeats, window_target)
+    for view in OVERVIEW:
+        report(view, measure(ask(connection, f"SELECT * FROM {view}"), repeats), view_target)
+    pair = held([path, path])
+    for view in PAIRED:
+        report(f"{view} (a pair)", measure(ask(pair, f"SELECT * FROM {view}"), repeats), view_target)
+    for view in IN_DEPTH:
+        source = pair if view.startswith("cost") else connection
+        report(view, measure(ask(source, f"SELECT * FROM {view}"), 1), None)
+    print(f"greatest resident memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+
+
+def main(arguments: list[str]) -> int:
+    """Write the run if it is not there, and time the views on it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rounds", type=int, default=SMALL)
+    parser.add_argument("--repeats", type=int, default=5)
+    chosen = parser.parse_args(arguments)
+    if not is_run(chosen.folder):
+        generate(chosen.folder, chosen.rounds)
+    benchmark(chosen.folder, chosen.rounds, chosen.repeats)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,196 @@
+"""Views of refusals, waits and fairness, by value."""
+# ruff: noqa: E501 (expected tables are as wide as they are)
+
+from radixflow.schema.connection import open_runs
+from tests import builders
+
+
+def test_visit_outcomes(pair, expect):
+    expect(
+        pair,
+        "visit_outcomes WHERE run = 0 ORDER BY witness, outcome, cause",
+        """
+        witness outcome reason cause         num_visits first_round last_round
+        native  blocked -      being_written 1          1           1
+        native  blocked -      marked_again  2          2           4
+        probe   blocked -      being_written 1          1           1
+        probe   ready   -      -             3          1           4
+        """,
+    )
+
+
+def test_blocking_causes_keep_the_two_apart(pair, expect):
+    expect(
+        pair,
+        "blocking_causes ORDER BY run, cause",
+        """
+        run cause         num_visits num_probe_visits num_requests num_rounds num_tokens_lost num_rounds_stopped stopped_ms num_bubble_rounds rows_avoidable tokens_avoidable
+        0   being_written 1          1                1            1          32              1                  85         1                 1              48
+        0   marked_again  2          0                2            2          64              2                  170        2                 2              96
+        1   being_written 2          0                2            1          64              0                  0          0                 0              0
+        1   marked_again  1          0                1            1          32              0                  0          0                 0              0
+        """,
+    )
+
+
+def test_blocking_producers(pair, expect):
+    expect(
+        pair,
+        "blocking_producers ORDER BY run, producer, cause",
+        """
+        run producer_request_id cause         num_visits num_probe_visits num_consumers first_round last_round
+        0   a0                  being_written 1          1                2             1           1
+        0   a1                  marked_again  1          0                1             2           2
+        0   b1                  marked_again  1          0                1             4           4
+        1   a0                  being_written 2          0                2             1           1
+        1   a1                  marked_again  1          0                1             2           2
+        """,
+    )
+
+
+def test_blocking_recovery(pair, expect):
+    expect(
+        pair,
+        "blocking_recovery ORDER BY run, cause",
+        """
+        run cause         num_visits num_visits_selected_next next_round_fraction p50_rounds_until_selected most_rounds_until_selected
+        0   being_written 1          1                        1                   1                         1
+        0   marked_again  2          2                        1                   1                         1
+        1   being_written 2          1                        0.5                 1.5                       2
+        1   marked_again  1          1                        1                   1                         1
+        """,
+    )
+
+
+def test_blocked_requests_and_the_rows_in_which_they_recovered(pair, expect):
+    expect(
+        pair,
+        "blocked_requests ORDER BY run, request",
+        """
+        run request_id num_blocked_visits num_being_written_visits num_marked_again_visits num_producers first_blocked_round selected_round num_rounds_blocked blocked_ms is_recovered
+        0   a1         1                  1                        0                       1             1                   2              1                  100        True
+        0   a2         1                  0                        1                       1             2                   3              1                  100        True
+        0   b2         1                  0                        1                       1             4                   5              1                  100        True
+        1   a1         1                  1                        0                       1             1                   2              1                  100        True
+        1   a2         2                  1                        1                       2             1                   3              2                  200        True
+        """,
+    )
+    expect(
+        pair,
+        "recovered_rows WHERE run = 1 ORDER BY round",
+        """
+        round start_ms slot request_id num_tokens num_reused_tokens num_blocked_visits num_rounds_blocked blocked_ms
+        2     100      0    a1         16         32                1                  1                  100
+        3     200      0    a2         16         32                2                  2                  200
+        """,
+    )
+
+
+def test_request_waits_count_rounds_deferrals_and_overtakes(pair, expect):
+    expect(  # state-ready takes b0 (3) in round 1, before a1 (1) and a2 (2), and b1 (4) in round 2, before a2
+        pair,
+        "request_waits WHERE run = 1 ORDER BY request",
+        """
+        request_id registered_ms is_selected waited_ms num_rounds_waited num_deferrals num_blocked_visits num_overtakes
+        a0         -50           True        50        0                 0             0                  0
+        a1         -50           True        150       1                 1             1                  1
+        a2         -50           True        250       2                 2             2                  2
+        b0         -50           True        50        0                 0             0                  0
+        b1         -50           True        150       1                 0             0                  0
+        b2         -50           True        250       2                 0             0                  0
+        c0         -50           True        350       3                 0             0                  0
+        d0         -50           True        350       3                 0             0                  0
+        """,
+    )
+    assert pair.execute("SELECT sum(num_overtakes) FROM request_waits WHERE run = 0").fetchall() == [(0,)]
+
+
+def test_a_request_that_is_never_selected_waits_to_the_last_round(tmp_path, expect):
+    run = builders.RunBuilder(tmp_path / "run")
+    for name in ("a0", "a1", "a2"):
+        run.request(name)
+    run.round(("a0", 48), visits=(builders.held("a1"),))
+    run.round(("a2", 48), visits=(builders.held("a1"), builders.other("a1", "kv_blocks")))
+    connection = open_runs([run.write()])
+    expect(
+        connection,
+        "request_waits ORDER BY request",
+        """
+        request_id is_selected waited_ms num_rounds_waited num_deferrals num_held_visits num_other_visits num_overtakes
+        a0         True        50        0                 0             0               0                0
+        a1         False       150       2                 3             2               1                1
+        a2         True        150       1                 0             0               0                0
+        """,
+    )
+    expect(
+        connection,
+        "starvation ORDER BY wait_rank",
+        """
+        wait_rank request_id is_selected waited_ms num_overtakes blocked_ms
+        1         a1         False       150       1             -
+        2         a2         True        150       0             -
+        3         a0         True        50        0             -
+        """,
+    )
+
+
+def test_overtakes_are_inversions_of_any_order(tmp_path):
+    order = [5, 2, 7, 0, 6, 1, 3, 4]
+    run = builders.RunBuilder(tmp_path / "run", row_capacity=8, token_budget=512)
+    for number in range(8):
+        run.request(f"r{number}")
+    for first, second in zip(order[::2], order[1::2], strict=True):
+        run.round((f"r{first}", 48), (f"r{second}", 48))
+    found = open_runs([run.write()]).execute("SELECT request, num_overtakes FROM request_waits ORDER BY 1").fetchall()
+    turn = {request: place // 2 for place, request in enumerate(order)}
+    assert found == [(i, sum(turn[j] < turn[i] for j in range(i + 1, 8))) for i in range(8)]
+    assert sum(count for _, count in found) == 12  # the control: there are overtakes
+
+
+def test_reuse_summary(pair, expect):
+    expect(
+        pair,
+        "reuse_summary WHERE dataset IS NULL ORDER BY run",
+        """
+        run num_requests num_prompt_tokens num_reused_tokens reused_fraction num_refused_requests num_matched_tokens num_ready_tokens num_unready_tokens num_tokens_reused_after_refusal
+        0   8            384               128               0.333333        3                    96                 0                96                 96
+        1   8            384               128               0.333333        2                    64                 0                64                 64
+        """,
+    )
+
+
+def test_token_ledger(pair, expect):
+    expect(
+        pair,
+        "token_ledger ORDER BY run",
+        """
+        run num_requests num_prompt_tokens num_reused_tokens num_scheduled_prompt_tokens num_repeated_tokens num_unexplained_tokens num_overlap_tokens overlap_fraction
+        0   8            384               128               256                         0                   0                      0                  0
+        1   8            384               128               256                         0                   0                      0                  0
+        """,
+    )
+
+
+def test_repeated_intervals_name_what_was_computed_twice_and_why(tmp_path, expect):
+    run = builders.RunBuilder(tmp_path / "run", row_capacity=4, token_budget=512)
+    for name in ("a0", "a1", "a2", "p0"):
+        run.request(name)
+    run.round(("a0", 40), ("a1", 36), ("p0", 32), finishes=False)
+    run.round(("p0", 48), ("a2", 48), finishes=False)
+    run.finish()
+    rows, requests = run.rows_of["rows"], run.rows_of["requests"]
+    for row in (rows[0], rows[1], rows[4]):  # a0 and a1 publish the same 32 tokens in round 1, a2 in round 2
+        row["published_hash"] = 99
+    rows[3] |= {"kind": "resumed", "first_token": 16}  # p0 was preempted, and had 16 of its 32 tokens left
+    requests[3] |= {"num_preemptions": 1, "num_repeated_tokens": 16}
+    connection = open_runs([run.write()])
+    expect(
+        connection,
+        "repeated_intervals ORDER BY cause, request_id",
+        """
+        cause           round request_id first_request_id first_round begin_token end_token num_tokens num_prompt_tokens
+        computed_before 2     a2         a0               1           0           32        32         32
+        preemption      2     p0         p0               -           16          32        16         16
+        side_by_side    1     a1         a0               1           0           32        32         32
+        """,
+    )

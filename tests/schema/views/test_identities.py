@@ -1,0 +1,140 @@
+"""What must hold between the views of any run: checked on the hand-made recordings, a generated one and every sample run."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.generated_run import generate
+from radixflow.schema.check import check_run
+from radixflow.schema.connection import open_runs
+from radixflow.schema.run_directory import find_runs
+from radixflow.schema.windows import RoundRange, rounds_in_window, within
+from tests import builders
+
+SAMPLE_RUNS = Path(__file__).parents[3] / "sample_runs"
+
+IDENTITIES = {
+    "the slot ledger adds up to all slots": """
+        SELECT run FROM slot_ledger GROUP BY run
+        HAVING count(num_slots) = 7 AND sum(num_slots) <> (
+            SELECT sum(row_capacity) FROM rounds WHERE rounds.run = slot_ledger.run)""",
+    "its shares of rows and of time add up to 1": """
+        SELECT run FROM slot_ledger GROUP BY run
+        HAVING abs(sum(slot_fraction) - 1) > 1e-9 AND count(slot_fraction) = 7
+            OR abs(sum(slot_time_fraction) - 1) > 1e-9 AND count(slot_fraction) = 7""",
+    "the raster has the slots of the ledger": """
+        SELECT run, slot_class, count(*) FROM slot_cells GROUP BY ALL
+        EXCEPT SELECT run, slot_class, num_slots FROM slot_ledger WHERE num_slots IS NOT NULL
+            OR run IN (SELECT run FROM runs WHERE probe <> 'off')""",
+    "no ledger is open": "SELECT * FROM ledger_faults",
+    "the token ledger of the run closes": "SELECT * FROM token_ledger WHERE num_unexplained_tokens <> 0",
+    "repeated intervals are the repeated tokens": """
+        SELECT * FROM token_ledger WHERE num_repeated_tokens <> num_tokens_repeated_after_preemption""",
+    "rows, rounds and requests count the same tokens": """
+        SELECT run FROM run_summary JOIN (SELECT run, sum(num_tokens) AS num_tokens FROM rows GROUP BY run) USING (run)
+        WHERE num_scheduled_tokens <> num_tokens""",
+    "credit less retained cost is the net saving": """
+        SELECT * FROM cost_shift
+        WHERE abs(gross_credit_ms - retained_cost_ms - net_saving_ms) > 1e-9 * greatest(total_ms_a, total_ms_b)""",
+    "shape and the rest are the retained cost": """
+        SELECT * FROM cost_shift_by_shape
+        WHERE abs(shape_cost_ms + unexplained_cost_ms - retained_cost_ms) > 1e-9 * (1 + abs(retained_cost_ms))""",
+    "parts of a latency add up to it": """
+        SELECT run, name FROM latencies WHERE subject = 'branch' GROUP BY run, name
+        HAVING abs(sum(value_ms) FILTER (interval IN ('sent_to_registered', 'registered_to_selected',
+            'selected_to_completed')) - sum(value_ms) FILTER (interval = 'sent_to_completed')) > 1e-5""",
+    "values and missing ones are all branches": """
+        SELECT run FROM latency_summary JOIN (SELECT run, count(*) AS num FROM request_lives GROUP BY run) USING (run)
+        WHERE subject = 'branch' AND dataset IS NULL AND num_values + num_missing <> num""",
+    "rounds by fullness, and by stop reason, are all rounds": """
+        SELECT run FROM run_summary JOIN (
+            SELECT run, measure, sum(num_rounds) AS num FROM fullness_distribution GROUP BY ALL
+            UNION ALL SELECT run, 'stops', sum(num_rounds) FROM stop_reasons GROUP BY ALL) USING (run)
+        WHERE num_rounds <> num""",
+    "BLOCKED visits are counted alike everywhere": """
+        SELECT run FROM run_summary LEFT JOIN (SELECT run, sum(num_visits) AS causes FROM blocking_causes GROUP BY run)
+            USING (run) LEFT JOIN (SELECT run, sum(num_blocked_visits) AS waits FROM request_waits GROUP BY run)
+            USING (run)
+        WHERE num_blocked_visits <> coalesce(causes, 0) OR num_blocked_visits <> coalesce(waits, 0)""",
+    "a run needs no fewer rounds than its bound": "SELECT * FROM capacity_bound WHERE num_rounds < least_rounds",
+    "a pair turned around has the opposite difference": """
+        SELECT * FROM paired_summary AS there JOIN paired_summary AS back
+            ON there.run_a = back.run_b AND there.run_b = back.run_a
+        WHERE there.rounds_difference <> -back.rounds_difference
+            OR abs(there.mean_latency_difference_low_ms + back.mean_latency_difference_high_ms) > 1e-9""",
+}
+"""What must hold, and a query that finds where it does not."""
+
+
+def pairs_of_runs(tmp_path):
+    """Folders of runs to open together, by name."""
+    sampled = {str(run.path.parent): [] for run in find_runs(SAMPLE_RUNS)}
+    for run in find_runs(SAMPLE_RUNS):
+        sampled[str(run.path.parent)].append(run.path)
+    made = list(builders.tiny_pair(tmp_path))
+    generated = [generate(tmp_path / "generated", 300, rows_of_file=700)]
+    return {"made": made, "generated": generated} | sampled
+
+
+def test_identities_hold_on_every_run(tmp_path):
+    for name, paths in pairs_of_runs(tmp_path).items():
+        with open_runs(paths) as connection:
+            found = {each: connection.execute(query).fetchall()[:3] for each, query in IDENTITIES.items()}
+        assert {each: rows for each, rows in found.items() if rows} == {}, name
+
+
+def test_broken_identities_are_found(tmp_path):
+    run = builders.RunBuilder(tmp_path / "run")
+    run.request("a0")
+    run.round(("a0", 48), rows_other=1, tokens_scheduled=49, num_blocked_visits=2)
+    run.finish()
+    run.rows_of["requests"][0]["num_repeated_tokens"] = 8
+    with open_runs([run.write()]) as connection:
+        broken = {each for each, query in IDENTITIES.items() if connection.execute(query).fetchall()}
+    assert broken >= {
+        "the slot ledger adds up to all slots",
+        "no ledger is open",
+        "the token ledger of the run closes",
+        "repeated intervals are the repeated tokens",
+        "rows, rounds and requests count the same tokens",
+        "BLOCKED visits are counted alike everywhere",
+    }
+
+
+def test_a_generated_run_has_no_fault(tmp_path):
+    path = generate(tmp_path / "run", 400, rows_of_file=500)
+    assert check_run(path) == []
+    with open_runs([path]) as connection:
+        counts = connection.execute("SELECT num_rounds, rows_per_round > 8 FROM run_summary").fetchall()
+    assert counts == [(400, True)]
+
+
+@pytest.mark.parametrize(
+    ("low_ms", "high_ms", "expected"),
+    [
+        (0, 0, [(0, 1, 1), (1, 1, 1)]),
+        (150e-6, 310e-6, [(0, 2, 4), (1, 2, 4)]),
+        (195e-6, 199e-6, []),
+        (450e-6, float("inf"), [(0, 5, 6)]),
+        (float("-inf"), float("inf"), [(0, 1, 6), (1, 1, 4)]),
+    ],
+)
+def test_a_window_of_time_is_a_range_of_rounds(pair, low_ms, high_ms, expected):
+    found = rounds_in_window(pair, low_ms, high_ms)
+    assert found == [RoundRange(*each) for each in expected]
+    query = (
+        "SELECT run, min(round), max(round) FROM round_times WHERE end_ms >= ? AND start_ms <= ? GROUP BY 1 ORDER BY 1"
+    )
+    assert pair.execute(query, [low_ms, high_ms]).fetchall() == expected
+    cells = pair.execute(f"SELECT count(*) FROM slot_cells WHERE {within(found)}").fetchall()
+    assert cells == [(sum(2 * (last - first + 1) for _, first, last in expected),)]
+
+
+def test_a_round_without_an_update_is_found_by_its_execution(tmp_path):
+    run = builders.RunBuilder(tmp_path / "run")
+    run.request("a0")
+    run.round(("a0", 24), update_start_ns=None, update_end_ns=None)
+    run.round(("a0", 24))
+    with open_runs([run.write()]) as connection:
+        assert rounds_in_window(connection, 70e-6, 90e-6) == [RoundRange(0, 1, 1)]
+        assert rounds_in_window(connection, 85e-6, 90e-6) == []
