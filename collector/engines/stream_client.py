@@ -42,12 +42,22 @@ async def send_stream(engine: TokenEngine, offers: list[Offer], log: OfferLog) -
         EngineFailure: the engine is gone; what had not ended is still open in the log.
     """
     try:
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as tasks:
             for offer in offers:
                 await _sleep_until(offer.offered_ns)
-                group.create_task(_follow(engine, offer, log))
-    except* EngineFailure as failures:
-        raise EngineFailure(str(failures.exceptions[0])) from failures.exceptions[0]
+                tasks.create_task(_follow(engine, offer, log))
+    except BaseExceptionGroup as group:  # not except*: before Python 3.11.4 it would wrap what is raised here
+        failed = group.subgroup(EngineFailure)
+        if failed is None:
+            raise
+        raise EngineFailure(str(_first_leaf(failed))) from group
+
+
+def _first_leaf(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 async def _sleep_until(due_ns: int) -> None:

@@ -111,7 +111,7 @@ def packages_without_vllm(tmp_path: Path) -> Path:
     folder = tmp_path / "packages"
     folder.mkdir()
     for packages in map(Path, site.getsitepackages()):
-        for entry in packages.iterdir():
+        for entry in packages.iterdir() if packages.is_dir() else ():  # Debian names folders that are not there
             if not entry.name.startswith("vllm") and entry.suffix != ".pth" and not (folder / entry.name).exists():
                 (folder / entry.name).symlink_to(entry)
     return folder
