@@ -1,19 +1,30 @@
-"""Ctrl-C and a termination request stop a recording cleanly, once."""
+"""Ctrl-C, a termination request or a closed terminal stop a recording cleanly, once."""
 
 import signal
+import time
 from types import FrameType, TracebackType
 from typing import Any
 
+CLEAN_UP_SECONDS = 60.0
+"""How long the clean-up after an interruption is left alone by further ones."""
+
 
 class Interruption:
-    """While active, the first SIGINT or SIGTERM raises KeyboardInterrupt; later ones leave the clean-up alone."""
+    """While active, the first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt; later ones leave the clean-up alone.
+
+    Should the clean-up hang, a later one interrupts that as well.
+    """
 
     def __init__(self) -> None:
         self.has_happened = False
+        self._happened_at = 0.0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Interruption":
-        for number in (signal.SIGINT, signal.SIGTERM):
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup sets it
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
             self._before[number] = signal.signal(number, self._handle)
         return self
 
@@ -23,7 +34,17 @@ class Interruption:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    def require_none(self) -> None:
+        """Act on an interruption that somebody's code has swallowed.
+
+        Raises:
+            KeyboardInterrupt: there was one.
+        """
+        if self.has_happened:
+            raise KeyboardInterrupt
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if not self.has_happened:
-            self.has_happened = True
+        now = time.monotonic()
+        if not self.has_happened or now - self._happened_at > CLEAN_UP_SECONDS:
+            self.has_happened, self._happened_at = True, now
             raise KeyboardInterrupt

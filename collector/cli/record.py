@@ -38,6 +38,7 @@ def run(words: Sequence[str]) -> int:
     with Interruption() as interruption, CapturedOutput(options.verbose) as output:
         try:
             _record(options, engine_words, model, stream, paths, output)
+            interruption.require_none()
         except (RadixflowError, KeyboardInterrupt) as error:
             if not interruption.has_happened:  # else a failure of the engine is only how it took the interruption
                 raise

@@ -9,6 +9,7 @@ from typing import Any
 
 from radixflow.collector.engines.arm_progress import ArmProgress, estimate_seconds_left, num_rounds_so_far
 from radixflow.collector.engines.captured_output import CapturedOutput
+from radixflow.collector.engines.engine_start import interruptible_start
 from radixflow.collector.engines.machine_facts import clock_anchor
 from radixflow.collector.engines.offer_log import Offer, OfferLog
 from radixflow.collector.engines.run_closing import close_run
@@ -145,7 +146,8 @@ class _Driver:
 
         arm = self._arm
         try:
-            return AsyncLLM.from_engine_args(self._settings.for_arm(arm.policy, arm.run_directory, arm.probe))
+            with interruptible_start():
+                return AsyncLLM.from_engine_args(self._settings.for_arm(arm.policy, arm.run_directory, arm.probe))
         except Exception as error:  # vLLM raises what it likes
             raise EngineFailure(f"it did not start: {one_line(error)}") from error
 
