@@ -104,9 +104,9 @@ def main(policies: list[str]) -> None:
             report = StreamRun(scheduler_for(policy, **SHAPE), stream(), model).finish()
             print(f"{policy:32s}" + "".join(f"{cell:>15s}" for cell in figures(report)), flush=True)
     print(
-        "\nDeferrals are visits after which a request stayed queued; blocked ones wait for a state. Next: what became of"
+        "\nDeferrals are visits after which a request stayed queued; blocked ones wait for a state. Next: what became"
     )
-    print("a blocked request in the round after. Overtakes: selections of a later arrival while an earlier one waits.")
+    print("of a blocked request in the round after. Overtakes: first selections of later arrivals while one waits.")
 
 
 if __name__ == "__main__":

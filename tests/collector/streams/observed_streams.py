@@ -66,7 +66,11 @@ class SimulatedClock:
 
 @dataclasses.dataclass
 class Life:
-    """What one request went through. Overtakes are selections of later arrivals while it stayed in the queue."""
+    """What one request went through.
+
+    Overtakes are first selections of later arrivals while it stayed in the queue; that a preempted request comes back
+    first is vLLM's rule and not counted.
+    """
 
     number: int
     num_prompt_tokens: int
@@ -108,6 +112,8 @@ class StreamReport:
     """Visits after which a request stayed queued, by reason (``blocked``, ``admission``, ``fragmentation`` ...)."""
     after_blocked: Counter[str] = dataclasses.field(default_factory=Counter)
     """What became of a blocked request in the round after: ``selected``, ``blocked`` or ``not_reached``."""
+    unexplained: list[str] = dataclasses.field(default_factory=list)
+    """Requests overtaken in a round in which nothing was seen to keep them queued; only counted with the hooks."""
 
     def total(self, name: str) -> int:
         """Sum of a counter over all requests."""
@@ -231,27 +237,30 @@ class StreamRun:
         for name, num_tokens in tokens.items():
             end = self.scheduler.requests[name].num_computed_tokens
             report.lives[name].add_row(end - num_tokens, end, name in self._waiting)
-        self._count_waits(selected)
+        deferred = self._listener.deferred if self._listener is not None else None
+        self._count_waits(selected, deferred)
         self._count_preempted()
         report.num_rows += len(tokens)
         report.num_rounds += bool(tokens)
         report.num_empty_steps = 0 if tokens else report.num_empty_steps + 1
         assert report.num_empty_steps <= MAXIMUM_EMPTY_STEPS, "no progress: nothing but empty steps"
-        self._count_deferrals(selected)
+        self._count_deferrals(selected, deferred or {})
 
-    def _count_waits(self, selected: list[str]) -> None:
+    def _count_waits(self, selected: list[str], deferred: dict[str, str] | None) -> None:
+        numbers = sorted(life.number for name in selected if (life := self.report.lives[name]).wait_rounds is None)
         for name in selected:
             self._waiting.discard(name)
             life = self.report.lives[name]
             if life.wait_rounds is None:
                 life.wait_rounds = self.report.num_rounds - life.arrived_round
                 life.wait_ns = self.clock.now_ns - life.arrived_ns
-        numbers = sorted(self.report.lives[name].number for name in selected)
         for name in self._waiting if numbers else ():
             life = self.report.lives[name]
             num_later = len(numbers) - bisect_right(numbers, life.number)
             life.num_overtakes += num_later
             life.num_overtaken_rounds += bool(num_later)
+            if num_later and deferred is not None and name not in deferred:
+                self.report.unexplained.append(name)
 
     def _count_preempted(self) -> None:
         running = {request.request_id for request in self.scheduler.running}
@@ -259,8 +268,7 @@ class StreamRun:
         self.report.num_preemptions += len(preempted)
         self._waiting |= preempted
 
-    def _count_deferrals(self, selected: list[str]) -> None:
-        deferred = self._listener.deferred if self._listener is not None else {}
+    def _count_deferrals(self, selected: list[str], deferred: dict[str, str]) -> None:
         self.report.deferrals.update(deferred.values())
         blocked = {name for name, reason in deferred.items() if reason == "blocked"}
         for name in self._blocked_before & self.scheduler.requests.keys():
