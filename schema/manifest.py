@@ -149,8 +149,8 @@ def _load(path: Path) -> Any:
 _KINDS = {
     **dict.fromkeys(
         ("experiment", "stream", "policy", "state", "run_id", "created_utc", "engine_kind", "probe",
-         "policy_effective?", "finished_utc?", "model.name", "workload.digest", "workload.regime", "workload.input_order",
-         "versions.vllm", "hardware.cpu", "hardware.device"), json_kinds.TEXT,
+         "policy_effective?", "finished_utc?", "model.name", "workload.digest", "workload.regime",
+         "workload.input_order", "versions.vllm", "hardware.cpu", "hardware.device"), json_kinds.TEXT,
     ),
     **dict.fromkeys(("model", "engine_arguments", "workload", "versions", "hardware"), json_kinds.OBJECT),
     **dict.fromkeys(("model.is_hybrid", "engine_arguments.async_scheduling"), json_kinds.FLAG),

@@ -42,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _say(sentence: str) -> None:
     if sentence.partition(" ")[0].islower():  # but leave "vLLM" as it is
         sentence = sentence[:1].upper() + sentence[1:]
+    # Names that the sentence quotes must neither break the line nor steer the terminal.
+    sentence = "".join(sign for sign in " ".join(sentence.split()) if sign.isprintable())
     print(f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '!', '?')) else '.'}", file=sys.stderr, flush=True)
 
 

@@ -20,16 +20,20 @@ def require_room(run_paths: Sequence[Path], is_forced: bool) -> None:
         RadixflowError: a run or another non-empty folder is in the way, or the place cannot be written.
     """
     for path in run_paths:
-        if path.is_dir() and any(path.iterdir()):
-            if not is_run(path):
-                raise RadixflowError(f"{path} exists and is not a run; it is left alone.", ExitCode.OUTPUT)
-            if not is_forced:
-                raise RadixflowError(f"A run exists already in {path}; --force replaces it.", ExitCode.OUTPUT)
-    for folder in {path.parent for path in run_paths}:
         try:
-            _try_to_write(folder)
+            _require_free(path, is_forced)
+            _try_to_write(path.parent)
         except OSError as error:
-            raise RadixflowError(f"Cannot write to {folder}: {error.strerror or error}.", ExitCode.OUTPUT) from error
+            sentence = f"Cannot write to {path.parent}: {error.strerror or error}."
+            raise RadixflowError(sentence, ExitCode.OUTPUT) from error
+
+
+def _require_free(path: Path, is_forced: bool) -> None:
+    if path.is_dir() and any(path.iterdir()):
+        if not is_run(path):
+            raise RadixflowError(f"{path} exists and is not a run; it is left alone.", ExitCode.OUTPUT)
+        if not is_forced:
+            raise RadixflowError(f"A run exists already in {path}; --force replaces it.", ExitCode.OUTPUT)
 
 
 def _try_to_write(folder: Path) -> None:

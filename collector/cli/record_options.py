@@ -34,8 +34,8 @@ def parse_record_options(words: Sequence[str]) -> tuple[argparse.Namespace, list
         if options.policy.count(policy) > 1:
             raise RadixflowError(f"Policy {policy} is named twice.")
     for name in (options.experiment, options.stream):
-        if name is not None and not re.fullmatch(r"[\w][\w.+=-]*", name):
-            raise RadixflowError(f"{name!r} cannot name a folder: use letters, digits and . _ + = -.")
+        if name is not None and not re.fullmatch(r"[\w][\w.+=-]{,99}", name):
+            raise RadixflowError(f"{name!r:.120} cannot name a folder: use up to 100 letters, digits and . _ + = -.")
     return options, engine_words
 
 
@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--model", required=True, metavar="M", help=f"{shipped}, a local folder, or a Hugging Face id")
     add("--policy", nargs="+", action="extend", metavar="P",
         help=f"policies to run, one arm each (default: {' '.join(DEFAULT_POLICIES)})")  # fmt: skip
-    add("-o", "--output", type=Path, default=Path("runs"), metavar="DIR", help="where runs are kept (%(default)s)")
+    add("-o", "--output", type=_folder, default=Path("runs"), metavar="DIR", help="where runs are kept (%(default)s)")
     add("--experiment", metavar="NAME", help="first folder below it (default: name of the model)")
     add("--stream", metavar="NAME", help="second folder (default: workload, regime and digest of the stream)")
     add("--force", action="store_true", help="replace runs that are already there")
@@ -58,6 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--verbose", action="store_true", help="show what the engine says, on stderr")
     add_workload_arguments(parser)
     return parser
+
+
+def _folder(name: str) -> Path:
+    if not name:  # it would mean the working directory; more likely a variable of a script is not set
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
+    return Path(name)
 
 
 def _epilog() -> str:

@@ -55,7 +55,7 @@ def shipped_model_folder(model: ShippedModel) -> Path:
             ) from error
         except OSError as error:
             raise RadixflowError(
-                f"{model.name} cannot be written to {folder.parent}: {error.strerror or error}"
+                f"The model {model.name} cannot be written to {folder.parent}: {error.strerror or error}"
                 f" (${CACHE_VARIABLE} chooses another folder).",
                 ExitCode.OUTPUT,
             ) from error

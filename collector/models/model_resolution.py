@@ -37,8 +37,8 @@ def resolve_model(name: str) -> ModelChoice:
     """
     if name in SHIPPED_MODELS:
         return ModelChoice(name, "", SHIPPED_MODELS[name])
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    folder = _existing_folder(name)
+    if folder is not None:
         if not (folder / "config.json").is_file():
             raise RadixflowError(f"The folder {name} holds no model: it has no config.json.")
         return ModelChoice(folder.resolve().name, str(folder.resolve()))
@@ -46,14 +46,22 @@ def resolve_model(name: str) -> ModelChoice:
         raise RadixflowError(f"There is no model folder {name}.")
     if not _HUB_ID.fullmatch(name):
         raise RadixflowError(
-            f"There is no model {name}: it is no shipped model ({', '.join(SHIPPED_MODELS)}), no folder and no"
-            " Hugging Face id (owner/name)."
+            f"There is no model {name or repr(name)}: it is no shipped model ({', '.join(SHIPPED_MODELS)}), no folder"
+            " and no Hugging Face id (owner/name)."
         )
     if _is_offline() and not _is_in_hub_cache(name):
         raise RadixflowError(
             f"The model {name} is not in the local Hugging Face cache, and downloads are switched off."
         )
     return ModelChoice(name, name)
+
+
+def _existing_folder(name: str) -> Path | None:
+    try:
+        folder = Path(name).expanduser()
+        return folder if name and folder.is_dir() else None
+    except (OSError, RuntimeError):  # no file can have this name; no such user behind the ~
+        return None
 
 
 def _looks_like_a_path(name: str) -> bool:

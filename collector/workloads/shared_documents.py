@@ -16,6 +16,11 @@ from radixflow.schema.errors import RadixflowError
 NAME = "shared-documents"
 REGIMES = ("cold", "mixed", "reuse")
 INPUT_ORDERS = ("shuffled", "grouped")
+MAXIMUM_REQUESTS = 100_000
+"""More would not fit the memory of the client, which makes the whole stream before it sends any of it."""
+MAXIMUM_DOCUMENT_TOKENS = 1_000_000
+LOWEST_RATE = 0.001
+"""Questions a second; below, arrivals are years apart."""
 FIRST_TOKEN_ID = 2  # 0 and 1 are the unknown and the end token of the shipped tokenizer
 
 
@@ -51,12 +56,26 @@ class SharedDocuments:
     def __post_init__(self) -> None:
         _require(self.num_groups >= 1, "--num-groups must be at least 1.")
         _require(self.num_branches >= 1, "--branches must be at least 1.")
-        _require(self.rate >= 0, "--rate must be 0, inf or a positive number.")  # also refuses nan
-        _require(self.max_output_tokens >= 1, "--max-output-tokens must be at least 1.")
+        _require(
+            self.num_groups * self.num_branches <= MAXIMUM_REQUESTS,
+            f"--num-groups times --branches must be at most {MAXIMUM_REQUESTS:,} requests.",
+        )
+        _require(
+            self.rate == 0 or self.rate >= LOWEST_RATE,  # also refuses nan
+            f"--rate must be 0, inf or at least {LOWEST_RATE:g} a second.",
+        )
+        _require(-(2**63) <= self.seed < 2**63, "--seed must be an integer of 64 bits.")
+        _require(1 <= self.max_output_tokens < 2**31, "--max-output-tokens must be at least 1 and below 2^31.")
         _require(0 <= self.long_fraction <= 1, "--long-fraction must lie between 0 and 1.")
-        shortest = min(self.short_document_tokens, self.long_document_tokens, self.longest_document_tokens)
-        _require(shortest >= 1, "Document lengths must be at least 1 token.")
-        _require(self.vocabulary_size > FIRST_TOKEN_ID, f"--vocabulary-size must be above {FIRST_TOKEN_ID}.")
+        lengths = (self.short_document_tokens, self.long_document_tokens, self.longest_document_tokens)
+        _require(min(lengths) >= 1, "Document lengths must be at least 1 token.")
+        _require(
+            max(lengths) <= MAXIMUM_DOCUMENT_TOKENS, f"Document lengths are {MAXIMUM_DOCUMENT_TOKENS:,} tokens at most."
+        )
+        _require(
+            FIRST_TOKEN_ID < self.vocabulary_size < 2**31,
+            f"--vocabulary-size must be above {FIRST_TOKEN_ID} and below 2^31.",
+        )
         _require(self.regime in REGIMES, f"--regime must be one of {', '.join(REGIMES)}.")
         _require(self.input_order in INPUT_ORDERS, f"--input-order must be one of {', '.join(INPUT_ORDERS)}.")
 

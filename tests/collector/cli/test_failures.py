@@ -34,7 +34,21 @@ def refuses(code: ExitCode, words: list[str | Path], says: str, **changes: str) 
         (["--model", "tiny-hybrid", "--num-groups", "none"], "--num-groups"),
         (["--model", "tiny-hybrid", "--num-groups", "0"], "--num-groups"),
         (["--model", "tiny-hybrid", "--rate", "nan"], "--rate"),
+        (["--model", "tiny-hybrid", "--num-groups", "9" * 20], "--num-groups"),
+        (["--model", "tiny-hybrid", "--branches", "9" * 20], "--branches"),
+        (["--model", "tiny-hybrid", "--rate", "1e-320"], "--rate"),
+        (["--model", "tiny-hybrid", "--seed", "9" * 20], "--seed"),
+        (["--model", "tiny-hybrid", "--max-output-tokens", "9" * 20], "--max-output-tokens"),
+        (["--model", "tiny-hybrid", "--long-document-tokens", "9" * 400], "Document lengths"),
+        (["--model", "tiny-hybrid", "--vocabulary-size", "9" * 20], "--vocabulary-size"),
         (["--model", "tiny-hybrid", "--stream", "../elsewhere"], "cannot name a folder"),
+        (["--model", "tiny-hybrid", "--experiment", "a" * 300], "cannot name a folder"),
+        (["--model", ""], "no model ''"),
+        (["--model", "a" * 5000], "no model aaa"),
+        (["--model", "~nobody-of-this-name/model"], "no model folder ~nobody"),
+        (["--model", "two\nlines"], "no model two lines"),
+        (["--model", "\x1b[31mred"], "no model [31mred"),
+        (["--model", "tiny-hybrid", "--output", ""], "empty"),
         (["check"], "RUN"),
         (["check", "/no/such/run"], "/no/such/run"),
     ],
@@ -74,6 +88,10 @@ def test_a_stream_of_which_nothing_fits(tmp_path: Path) -> None:
 def test_a_machine_without_the_asked_device(tmp_path: Path) -> None:
     pytest.importorskip("vllm")
     refuses(ExitCode.ENVIRONMENT, ["--model", "tiny-hybrid", "--device", "cuda", "-o", tmp_path], "no CUDA device")
+
+
+def test_an_output_whose_name_no_file_can_have(tmp_path: Path) -> None:
+    refuses(ExitCode.OUTPUT, ["--model", "tiny-hybrid", "-o", tmp_path / ("a" * 300)], "File name too long")
 
 
 def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
