@@ -32,6 +32,10 @@ COLUMNS = (
     "most of one", "in rounds", "worst wait", "ms", "mean ms",
 )  # fmt: skip
 
+LEGEND = """
+Deferrals are visits after which a request stayed queued; blocked ones wait for a state. Next: what became of a blocked
+request in the round after. Overtakes: first selections of later arrivals while an earlier request waits."""
+
 
 def _tokens(rng: random.Random, count: int) -> tuple[int, ...]:
     return tuple(rng.randrange(5, 500) for _ in range(count))
@@ -103,10 +107,7 @@ def main(policies: list[str]) -> None:
         for policy in policies:
             report = StreamRun(scheduler_for(policy, **SHAPE), stream(), model).finish()
             print(f"{policy:32s}" + "".join(f"{cell:>15s}" for cell in figures(report)), flush=True)
-    print(
-        "\nDeferrals are visits after which a request stayed queued; blocked ones wait for a state. Next: what became"
-    )
-    print("of a blocked request in the round after. Overtakes: first selections of later arrivals while one waits.")
+    print(LEGEND)
 
 
 if __name__ == "__main__":
