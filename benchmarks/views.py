@@ -77,7 +77,7 @@ def held(paths: list[Path]) -> duckdb.DuckDBPyConnection:
 
 def ask(connection: duckdb.DuckDBPyConnection, query: str) -> Callable[[], object]:
     """Return what runs a query and fetches its answer as Arrow."""
-    return lambda: connection.execute(query).to_arrow_table()
+    return lambda: connection.sql(query).to_arrow_table()
 
 
 def time_windows(connection: duckdb.DuckDBPyConnection, repeats: int, target_s: float) -> None:

@@ -1,7 +1,7 @@
 """From a window of time to the rounds in it, read off the statistics of the files; views are then asked by round.
 
-The views give times relative to the first round, and no statistics of a file say those: a filter on ``start_ms`` reads a
-whole run. A filter on ``run`` and ``round`` reaches the Parquet scans of every view of rounds.
+The views give times relative to the first round, and no statistics of a file say those: a filter on ``start_ms`` reads
+a whole run. A filter on ``run`` and ``round`` reaches the Parquet scans of every view of rounds.
 """
 
 from typing import NamedTuple

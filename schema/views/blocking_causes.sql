@@ -1,5 +1,5 @@
 -- What refusals for a recurrent state cost, states marked again apart from states being written.
--- depends on: runs, rounds, visits, round_ends
+-- depends on: runs, visits, round_ends
 
 CREATE VIEW blocking_causes AS
 WITH refusals AS (
@@ -33,10 +33,9 @@ stops AS (  -- the refusal at which the scan stopped
         count(*) FILTER (rounds.rows_avoidable > 0) AS num_bubble_rounds,
         sum(rounds.rows_avoidable)::BIGINT AS rows_avoidable,
         sum(rounds.tokens_avoidable)::BIGINT AS tokens_avoidable,
-        sum(round_ends.end_ns - round_ends.start_ns) / 1e6 AS stopped_ms
-    FROM rounds
+        sum(rounds.end_ns - rounds.start_ns) / 1e6 AS stopped_ms
+    FROM round_ends AS rounds
     JOIN visits ON visits.run = rounds.run AND visits.round = rounds.round AND visits.request = rounds.stop_request
-    JOIN round_ends ON round_ends.run = rounds.run AND round_ends.round = rounds.round
     WHERE rounds.stop_reason = 'blocked' AND visits.outcome = 'blocked' AND visits.witness = 'native'
     GROUP BY rounds.run, visits.cause
 )

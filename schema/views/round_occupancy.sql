@@ -1,13 +1,13 @@
 -- How full each round was, and why it was not fuller: the slot ledger beside the scan.
--- depends on: rounds, round_ends, requests
+-- depends on: round_ends, requests
 
 CREATE VIEW round_occupancy AS
 SELECT
     rounds.run,
     rounds.round,
-    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
-    (round_ends.end_ns - round_ends.origin_ns) / 1e6 AS end_ms,
-    (round_ends.end_ns - round_ends.start_ns) / 1e6 AS duration_ms,
+    (rounds.start_ns - rounds.origin_ns) / 1e6 AS start_ms,
+    (rounds.end_ns - rounds.origin_ns) / 1e6 AS end_ms,
+    (rounds.end_ns - rounds.start_ns) / 1e6 AS duration_ms,
     rounds.row_capacity,
     rounds.rows_used,
     rounds.rows_avoidable,
@@ -31,8 +31,7 @@ SELECT
     rounds.num_held,
     rounds.num_free_blocks,
     rounds.num_empty_steps
-FROM rounds
-JOIN round_ends USING (run, round)
+FROM round_ends AS rounds
 LEFT JOIN requests ON requests.run = rounds.run AND requests.request = rounds.stop_request;
 
 COMMENT ON VIEW round_occupancy IS 'One row a round: rows and tokens used, unused rows by cause (slot ledger), what ended the scan, queue lengths.';

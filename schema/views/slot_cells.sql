@@ -1,5 +1,5 @@
 -- The raster of the execution-bubble timeline: every row slot of every round, with what filled it or why it is empty.
--- depends on: rounds, rows, visits, round_ends, requests, offers
+-- depends on: rows, visits, round_ends, requests, offers
 --
 -- Windows and joins are by (run, round), so that a filter on run and round reaches the Parquet scans.
 
@@ -8,6 +8,8 @@ WITH places AS NOT MATERIALIZED (  -- the slot ledger of each round spelled out,
     SELECT
         run,
         round,
+        (start_ns - origin_ns) / 1e6 AS start_ms,
+        (end_ns - origin_ns) / 1e6 AS end_ms,
         unnest(range(row_capacity)) AS place,
         rows_used AS before_avoidable,
         before_avoidable + rows_avoidable AS before_dependency_wait,
@@ -33,7 +35,7 @@ WITH places AS NOT MATERIALIZED (  -- the slot ledger of each round spelled out,
             WHEN 'other' THEN before_other
             ELSE before_no_work
         END AS class_place
-    FROM rounds
+    FROM round_ends
 ),
 classified AS NOT MATERIALIZED (
     SELECT
@@ -69,6 +71,8 @@ cells AS NOT MATERIALIZED (  -- used slots are anonymous only where the segment 
             ORDER BY places.slot_class <> 'used', witnesses.visit NULLS LAST, places.place
         ) - 1 AS slot,
         places.slot_class,
+        places.start_ms,
+        places.end_ms,
         witnesses.* EXCLUDE (run, round, slot_class, class_place, visit)
     FROM places
     LEFT JOIN witnesses
@@ -80,8 +84,8 @@ SELECT
     cells.round,
     cells.slot::INTEGER AS slot,
     cells.slot_class,
-    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
-    (round_ends.end_ns - round_ends.origin_ns) / 1e6 AS end_ms,
+    cells.start_ms,
+    cells.end_ms,
     cells.request,
     consumer.request_id,
     offers.request_group,
@@ -93,7 +97,6 @@ SELECT
     cells.reason,
     cells.published_round
 FROM cells
-JOIN round_ends USING (run, round)
 LEFT JOIN requests AS consumer ON consumer.run = cells.run AND consumer.request = cells.request
 LEFT JOIN offers ON offers.run = cells.run AND offers.request_id = consumer.request_id
 LEFT JOIN requests AS producer ON producer.run = cells.run AND producer.request = cells.producer;

@@ -1,11 +1,10 @@
 -- The slot ledger of a whole run, in rows and in time.
--- depends on: rounds, round_ends, runs
+-- depends on: round_ends, runs
 
 CREATE VIEW slot_ledger AS
 WITH timed AS (
-    SELECT rounds.*, round_ends.end_ns - round_ends.start_ns AS duration_ns
-    FROM rounds
-    JOIN round_ends USING (run, round)
+    SELECT *, end_ns - start_ns AS duration_ns
+    FROM round_ends
 ),
 sums AS (
     SELECT

@@ -139,7 +139,7 @@ def shaped_arm(path, policy, offset):
     run = builders.RunBuilder(path, policy, row_capacity=4, token_budget=512)
     batches = [(48,), (16, 16), (90, 20), (7, 8, 9), (30,), (64, 3, 3), (100,), (20, 20, 20, 20)]
     if policy == "radixflow":
-        batches = batches[1:6:2] + [(80, 80, 80), (60, 60, 60, 60)]
+        batches = [*batches[1:6:2], (80, 80, 80), (60, 60, 60, 60)]
     for number, batch in enumerate(batches):
         start = 1000 + 5000 * number
         for place, tokens in enumerate(batch):

@@ -1,4 +1,4 @@
-"""What must hold between the views of any run: checked on the hand-made recordings, a generated one and every sample run."""
+"""What must hold between the views of any run: of hand-made recordings, a generated one and every sample run."""
 
 from pathlib import Path
 
