@@ -10,6 +10,7 @@ from radixflow.schema.atomic_files import write_atomically
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.manifest import is_run
 from radixflow.schema.run_directory import find_runs
+from radixflow.schema.standard_streams import open_missing_streams, writing_to_stdout
 
 PROGRAM = "radixflow-report"
 
@@ -20,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: Words of the command line without the program; those of this process if None.
     """
+    open_missing_streams()
     try:
         return _run(_parser().parse_args(argv))
     except RadixflowError as error:
@@ -55,7 +57,8 @@ def _run(arguments: argparse.Namespace) -> int:
         write_atomically(output, lambda temporary: _save(temporary, text))
     except OSError as error:
         raise RadixflowError(f"Cannot write {output}: {error.strerror or error}.", ExitCode.OUTPUT) from error
-    print(output)
+    with writing_to_stdout():
+        print(output)
     return int(ExitCode.OK)
 
 

@@ -1,12 +1,11 @@
 """``radixflow-collect``: record, check and compare what a vLLM engine schedules."""
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from radixflow.schema.errors import ExitCode, RadixflowError
+from radixflow.schema.standard_streams import open_missing_streams
 
 PROGRAM = "radixflow-collect"
 COMMANDS = {
@@ -23,6 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: Words of the command line without the program; those of this process if None.
     """
+    open_missing_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     command = words.pop(0) if words and words[0] in COMMANDS else DEFAULT_COMMAND
     try:
@@ -33,15 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("Stopped.")
         return int(ExitCode.INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has gone, as in `radixflow-collect check RUN | head -1`
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return int(ExitCode.OK)
 
 
 def _say(sentence: str) -> None:
-    if sentence.partition(" ")[0].islower():  # but leave "vLLM" as it is
-        sentence = sentence[:1].upper() + sentence[1:]
     # Names that the sentence quotes must neither break the line nor steer the terminal.
     sentence = "".join(sign for sign in " ".join(sentence.split()) if sign.isprintable())
     print(f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '!', '?')) else '.'}", file=sys.stderr, flush=True)

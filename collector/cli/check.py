@@ -7,6 +7,7 @@ from pathlib import Path
 
 from radixflow.collector.cli.command_parser import CommandParser
 from radixflow.schema.errors import ExitCode
+from radixflow.schema.standard_streams import writing_to_stdout
 
 DESCRIPTION = (
     "Validate runs: the schema of each segment, the counts of the manifest, whether references resolve, and\n"
@@ -27,9 +28,15 @@ def run(words: Sequence[str]) -> int:
     from radixflow.schema.check import check_run
 
     faults = [(path, fault) for path in arguments.runs for fault in check_run(path)]
-    if arguments.json:
-        print(json.dumps([{"run": str(path), **asdict(fault)} for path, fault in faults], indent=2))
-    else:
-        for path, fault in faults:
-            print(f"{path}: {fault.where}: {fault.sentence}")
+    with writing_to_stdout():
+        if arguments.json:
+            print(json.dumps([{"run": str(path), **asdict(fault)} for path, fault in faults], indent=2))
+        else:
+            for path, fault in faults:
+                print(_one_line(f"{path}: {fault.where}: {fault.sentence}"))
     return int(ExitCode.FAULTS if faults else ExitCode.OK)
+
+
+def _one_line(text: str) -> str:
+    """What a run says of itself may neither break the line nor steer the terminal."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)

@@ -18,6 +18,7 @@ from radixflow.collector.workloads.offered_request import Stream
 from radixflow.collector.workloads.prompt_limits import Rejection, split_by_length
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.manifest import Manifest
+from radixflow.schema.standard_streams import writing_to_stdout
 
 
 def run(words: Sequence[str]) -> int:
@@ -44,7 +45,8 @@ def run(words: Sequence[str]) -> int:
                 raise
             sentence = "Stopped; what was recorded is kept, marked incomplete."
             raise RadixflowError(sentence, ExitCode.INTERRUPTED) from error
-    _print_summary(paths, options.json, sys.stdout)
+    with writing_to_stdout():
+        _print_summary(paths, options.json, sys.stdout)
     return int(ExitCode.OK)
 
 

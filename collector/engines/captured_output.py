@@ -42,8 +42,7 @@ class CapturedOutput:
         sys.stdout.flush()
         sys.stderr.flush()
         self._saved = [os.dup(1), os.dup(2)]
-        self.data, self.people = (io.TextIOWrapper(os.fdopen(os.dup(number), "wb"), line_buffering=True,
-                                                   write_through=True) for number in self._saved)  # fmt: skip
+        self.data, self.people = map(_copy_of, self._saved)
         if self._verbose:
             os.dup2(2, 1)
             return self
@@ -87,6 +86,11 @@ class CapturedOutput:
     def cause(self) -> str | None:
         """The error at the root of a failure, as the engine put it, without its log prefix; None if it named none."""
         return find_cause(self.text())
+
+
+def _copy_of(descriptor: int) -> TextIO:
+    stream = os.fdopen(os.dup(descriptor), "wb")
+    return io.TextIOWrapper(stream, errors="backslashreplace", line_buffering=True, write_through=True)
 
 
 def find_cause(log: str) -> str | None:
