@@ -141,8 +141,8 @@ class SegmentWriter:
         self._wake.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout)
-        if self._stopped_by_fault:
-            self._write_status()  # with the rows that were dropped since
+        if self._stopped_by_fault or self.faults:
+            self._write_status()  # with the rows that were dropped since, and with faults that were told since
         if not self._thread.is_alive():
             _LIVE_WRITERS.discard(self)
         return self._closed

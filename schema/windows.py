@@ -4,6 +4,8 @@ The views give times relative to the first round, and no statistics of a file sa
 a whole run. A filter on ``run`` and ``round`` reaches the Parquet scans of every view of rounds.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import duckdb
@@ -23,6 +25,28 @@ class RoundRange(NamedTuple):
     last: int
 
 
+class Window(NamedTuple):
+    """A part of the opened runs to ask for.
+
+    Attributes:
+        cursor: Where to ask; names of requests outside the window are NULL here.
+        condition: SQL condition on ``run`` and ``round`` for every view of rounds.
+    """
+
+    cursor: duckdb.DuckDBPyConnection
+    condition: str
+
+
+_REQUESTS = """
+SELECT min(low), max(high)
+FROM (
+    SELECT min(request) AS low, max(request) AS high FROM rows WHERE {where}
+    UNION ALL
+    SELECT least(min(request), min(producer)), greatest(max(request), max(producer)) FROM visits WHERE {where}
+    UNION ALL
+    SELECT min(stop_request), max(stop_request) FROM rounds WHERE {where}
+)
+"""
 _ROUNDS = """
 WITH unfinished AS (
     SELECT round, schedule_end_ns FROM rounds
@@ -67,6 +91,24 @@ def within(ranges: list[RoundRange]) -> str:
     """Return the SQL condition on ``run`` and ``round`` that holds for exactly these rounds."""
     parts = [f"(run = {each.run} AND round BETWEEN {each.first} AND {each.last})" for each in ranges]
     return "(" + (" OR ".join(parts) or "false") + ")"
+
+
+@contextmanager
+def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> Iterator[Window]:
+    """Give a cursor that finds the names of requests in a window at once, however many the runs have.
+
+    Args:
+        connection: Opened runs.
+        ranges: The window, from :func:`rounds_in_window`.
+    """
+    cursor, condition = connection.cursor(), within(ranges)
+    try:
+        ((low, high),) = cursor.execute(_REQUESTS.format(where=condition)).fetchall()
+        if low is not None:
+            cursor.execute(f"SET VARIABLE first_request = {low}; SET VARIABLE last_request = {high}")
+        yield Window(cursor, condition)
+    finally:
+        cursor.close()
 
 
 def _to_ns(origin_ns: int, ms: float) -> int:

@@ -1,5 +1,5 @@
 -- Every refusal for a recurrent state: who waited, for whom, and what the wait cost in cached tokens.
--- depends on: visits, requests, offers, round_ends
+-- depends on: visits, request_names, round_ends
 
 CREATE VIEW blocked_visits AS
 SELECT
@@ -8,7 +8,7 @@ SELECT
     (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
     visits.visit,
     consumer.request_id,
-    offers.request_group,
+    consumer.request_group,
     visits.witness,
     visits.cause,
     producer.request_id AS producer_request_id,
@@ -19,9 +19,8 @@ SELECT
     visits.request
 FROM visits
 LEFT JOIN round_ends USING (run, round)
-LEFT JOIN requests AS consumer ON consumer.run = visits.run AND consumer.request = visits.request
-LEFT JOIN offers ON offers.run = visits.run AND offers.request_id = consumer.request_id
-LEFT JOIN requests AS producer ON producer.run = visits.run AND producer.request = visits.producer
+LEFT JOIN request_names AS consumer ON consumer.run = visits.run AND consumer.request = visits.request
+LEFT JOIN request_names AS producer ON producer.run = visits.run AND producer.request = visits.producer
 WHERE visits.outcome = 'blocked';
 
 COMMENT ON VIEW blocked_visits IS 'One row a visit that ended BLOCKED, by the scan itself (native) or by the probe behind its stop.';

@@ -1,5 +1,5 @@
 -- How full each round was, and why it was not fuller: the slot ledger beside the scan.
--- depends on: round_ends, requests
+-- depends on: round_ends, request_names
 
 CREATE VIEW round_occupancy AS
 SELECT
@@ -25,14 +25,14 @@ SELECT
     rounds.num_blocked_visits,
     rounds.num_probed,
     rounds.stop_reason,
-    requests.request_id AS stop_request_id,
+    request_names.request_id AS stop_request_id,
     rounds.num_waiting_before,
     rounds.num_waiting_after,
     rounds.num_held,
     rounds.num_free_blocks,
     rounds.num_empty_steps
 FROM round_ends AS rounds
-LEFT JOIN requests ON requests.run = rounds.run AND requests.request = rounds.stop_request;
+LEFT JOIN request_names ON request_names.run = rounds.run AND request_names.request = rounds.stop_request;
 
 COMMENT ON VIEW round_occupancy IS 'One row a round: rows and tokens used, unused rows by cause (slot ledger), what ended the scan, queue lengths.';
 COMMENT ON COLUMN round_occupancy.run IS '[-] Run.';

@@ -1,5 +1,5 @@
 -- The raster of the execution-bubble timeline: every row slot of every round, with what filled it or why it is empty.
--- depends on: rows, visits, round_ends, requests, offers
+-- depends on: rows, visits, round_ends, request_names
 --
 -- Windows and joins are by (run, round), so that a filter on run and round reaches the Parquet scans.
 
@@ -88,7 +88,7 @@ SELECT
     cells.end_ms,
     cells.request,
     consumer.request_id,
-    offers.request_group,
+    consumer.request_group,
     cells.num_tokens,
     cells.num_reused_tokens,
     cells.kind,
@@ -97,9 +97,8 @@ SELECT
     cells.reason,
     cells.published_round
 FROM cells
-LEFT JOIN requests AS consumer ON consumer.run = cells.run AND consumer.request = cells.request
-LEFT JOIN offers ON offers.run = cells.run AND offers.request_id = consumer.request_id
-LEFT JOIN requests AS producer ON producer.run = cells.run AND producer.request = cells.producer;
+LEFT JOIN request_names AS consumer ON consumer.run = cells.run AND consumer.request = cells.request
+LEFT JOIN request_names AS producer ON producer.run = cells.run AND producer.request = cells.producer;
 
 COMMENT ON VIEW slot_cells IS 'One row a row slot of a round, exactly row_capacity a round: used rows in the order of selection, then the waiting requests that explain empty rows in the order of the queue, then empty rows without a witness.';
 COMMENT ON COLUMN slot_cells.run IS '[-] Run.';

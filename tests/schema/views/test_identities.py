@@ -8,7 +8,7 @@ from benchmarks.generated_run import generate
 from radixflow.schema.check import check_run
 from radixflow.schema.connection import open_runs
 from radixflow.schema.run_directory import find_runs
-from radixflow.schema.windows import RoundRange, rounds_in_window, within
+from radixflow.schema.windows import RoundRange, rounds_in_window, window, within
 from tests import builders
 
 SAMPLE_RUNS = Path(__file__).parents[3] / "sample_runs"
@@ -138,3 +138,21 @@ def test_a_round_without_an_update_is_found_by_its_execution(tmp_path):
     with open_runs([run.write()]) as connection:
         assert rounds_in_window(connection, 70e-6, 90e-6) == [RoundRange(0, 1, 1)]
         assert rounds_in_window(connection, 85e-6, 90e-6) == []
+
+
+def test_a_window_has_the_same_cells_and_names_as_the_whole(tmp_path):
+    path = generate(tmp_path / "run", 300, rows_of_file=200)
+    with open_runs([path]) as connection:
+        ranges = [RoundRange(0, 101, 110)]
+        for view in ("slot_cells", "round_occupancy", "blocked_visits"):
+            query = f"SELECT * FROM {view} WHERE {within(ranges)} ORDER BY ALL"
+            whole = connection.execute(query).fetchall()
+            with window(connection, ranges) as part:
+                assert part.cursor.execute(query).fetchall() == whole and len(whole) >= 10
+                inside = part.cursor.execute("SELECT count(*) FROM request_names").fetchall()
+            assert inside < connection.execute("SELECT count(*) FROM request_names").fetchall()
+
+
+def test_a_window_without_rounds_is_empty(pair):
+    with window(pair, []) as part:
+        assert part.cursor.execute(f"SELECT count(*) FROM slot_cells WHERE {part.condition}").fetchall() == [(0,)]
