@@ -28,6 +28,8 @@ class Policy:
         frag: Whether the fragmentation guard is on.
         precise: Mark a whole-block state only in the step that writes it, instead of vLLM's mark.
         align: Also skip a request whose aligned split is 0 (an experiment).
+        keep: With ``state-ready``, take nobody behind a BLOCKED request who would evict a prefix that another waiting
+            request shares (an experiment).
     """
 
     traversal: str
@@ -36,12 +38,13 @@ class Policy:
     frag: bool = False
     precise: bool = False
     align: bool = False
+    keep: bool = False
 
     @property
     def name(self) -> str:
         """The general form of the policy's name, which :func:`parse_policy` reads back."""
         admission = [] if self.admission == "immediate" else [f"{self.admission}:{self.delay_ms:g}ms"]
-        flags = [flag for flag in ("frag", "align", "precise") if getattr(self, flag)]
+        flags = [flag for flag in ("frag", "align", "keep", "precise") if getattr(self, flag)]
         return "+".join([self.traversal, *admission, *flags])
 
 
@@ -69,6 +72,10 @@ ALIASES: dict[str, tuple[Policy, str]] = {
     "radixflow-immediate": (FLOW, "the traversal of radixflow alone"),
     "radixflow+frag": (replace(RADIXFLOW, frag=True), "radixflow that defers a branch rather than cut its segment"),
     "radixflow+align": (replace(RADIXFLOW, align=True), "experiment: also skip an aligned split of 0 tokens"),
+    "radixflow+keep": (
+        replace(RADIXFLOW, keep=True),
+        "experiment: scan on, but never to evict what waiters still share",
+    ),
 }
 """Alias to policy and one line of help."""
 
@@ -100,6 +107,8 @@ def _with_modifiers(policy: Policy, modifiers: list[str], name: str) -> Policy:
             policy = replace(policy, precise=True)
         elif modifier == "align":
             policy = replace(policy, align=True)
+        elif modifier == "keep" and policy.traversal == FLOW.traversal:
+            policy = replace(policy, keep=True)
         elif modifier == "immediate":
             policy = replace(policy, admission="immediate", delay_ms=0.0)
         elif delay is not None:

@@ -8,6 +8,7 @@ from radixflow.collector.policies.admission.timer import OrderedTimerAdmission, 
 from radixflow.collector.policies.catalog import Policy
 from radixflow.collector.policies.fragmentation import FragmentationGuard
 from radixflow.collector.policies.traversal.align import AlignedSplitSkip
+from radixflow.collector.policies.traversal.keep_awaited import StateReadyKeepingStates
 from radixflow.collector.policies.traversal.state_ready import StateReadyTraversal
 from radixflow.collector.vllm_adapters.scan import VisitRule
 
@@ -27,7 +28,7 @@ def rules_of(policy: Policy) -> tuple[VisitRule, ...]:
     if policy.admission in ADMISSION_RULES:
         rules.append(ADMISSION_RULES[policy.admission](int(policy.delay_ms * NANOSECONDS_A_MILLISECOND)))
     if policy.traversal == "state-ready":
-        rules.append(StateReadyTraversal())
+        rules.append(StateReadyKeepingStates() if policy.keep else StateReadyTraversal())
     if policy.frag:
         rules.append(FragmentationGuard())
     if policy.align:
