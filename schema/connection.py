@@ -1,6 +1,7 @@
 """Runs opened for questions: an in-memory DuckDB in which every table of the runs, and every view, can be queried."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,22 @@ def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]
 
 
 def _sort_segments(run: RunDirectory, table: str) -> tuple[list[Segment], list[Segment]]:
-    segments = [read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN) for path in run.segments(table)]
+    segments = [_read_once(path, table) for path in run.segments(table)]
     return [each for each in segments if not each.fault], [each for each in segments if each.fault]
+
+
+def _read_once(path: Path, table: str) -> Segment:
+    """Read a footer, or remember it: a run that is followed while it grows is opened again and again."""
+    try:
+        status = path.stat()
+    except OSError:
+        return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN)
+    return _read_version(path, table, status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+@lru_cache(maxsize=50_000)
+def _read_version(path: Path, table: str, *_version: int) -> Segment:
+    return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN)
 
 
 def _missing_rows(

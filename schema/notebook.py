@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,7 @@ class OpenedRuns:
         Raises:
             ImportError: polars is not installed.
         """
-        import polars  # not one of our requirements
-
-        return polars.from_arrow(self.arrow(name, where))
+        return import_module("polars").from_arrow(self.arrow(name, where))  # not one of our requirements
 
     def units(self, name: str) -> dict[str, str]:
         """Return the unit of each column of a table or view; ``""`` for names and numbers of things."""

@@ -130,3 +130,15 @@ def test_threads_ask_through_cursors_of_their_own(tmp_path):
     for thread in threads:
         thread.join()
     assert found == [[(20,)]] * 20
+
+
+def test_a_run_that_grows_is_opened_again_and_a_file_that_changes_is_read_again(tmp_path):
+    path = builders.prefix_stop_run(tmp_path / "run")
+    assert ask(open_runs([path]), "SELECT count(*) FROM spans") == [(6,)]
+    (segment,) = (path / "spans").glob("*.parquet")
+    (path / "spans" / "engine-000001.parquet").write_bytes(segment.read_bytes())
+    assert ask(open_runs([path]), "SELECT count(*) FROM spans") == [(12,)]
+    segment.write_bytes(segment.read_bytes()[:-9])
+    connection = open_runs([path])
+    assert ask(connection, "SELECT count(*) FROM spans") == [(6,)]
+    assert ask(connection, "SELECT count(*) FROM segment_faults") == [(1,)]
