@@ -262,8 +262,7 @@ class RoundRecorder(ScanListener):
         self._writer.close()
 
     def let_go(self, sentence: str) -> None:
-        """Keep what was recorded and stop listening."""
-        self._scan.listener = None
+        """Keep what was recorded and stop; the scan may be between two hooks, so it keeps its (now deaf) listener."""
         self._writer.faults.append(sentence)
         self._writer.close()
 
