@@ -27,7 +27,11 @@ SEEDS = range(5)
 NUM_QUESTIONS = 60
 LONGEST = 8000
 OUTPUT_TOKENS = 4
-POLICIES = ("radix", "radix+precise", "radixflow-immediate", "radixflow-immediate+precise")
+POLICIES = tuple(
+    f"{policy}{marks}"
+    for marks in ("", "+precise")
+    for policy in ("radix", "radixflow-immediate", "radixflow-immediate+keep")
+)
 REFERENCE = "radix"
 
 

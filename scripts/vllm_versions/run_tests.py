@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from versions import ROOT, Release, parse_releases
 
-TESTS = ("tests/collector/scheduler", "tests/collector/policies")
+TESTS = ("tests/collector/scheduler", "tests/collector/policies", "tests/collector/streams")
 
 
 def environment_of(release: Release) -> dict[str, str]:

@@ -277,7 +277,7 @@ class StreamRun:
         self._blocked_before = blocked
 
 
-def scheduler_for(policy: str, *, async_scheduling: bool = False, **shape: Any) -> Any:
+def scheduler_for(policy: str, /, *, async_scheduling: bool = False, **shape: Any) -> Any:
     """A scheduler that follows a policy; ``stock`` is vLLM's own class. ``shape`` as for ``build_scheduler``."""
     native, ours = (AsyncScheduler, RadixFlowAsyncScheduler) if async_scheduling else (Scheduler, RadixFlowScheduler)
     settings = {} if policy == "stock" else {"radixflow": {"policy": policy}}
