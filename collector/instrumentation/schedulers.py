@@ -10,6 +10,7 @@ import vllm
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 
+from radixflow.collector.instrumentation.parent_process import end_with_parent
 from radixflow.collector.instrumentation.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.policies.schedulers import FollowsPolicy
@@ -43,6 +44,7 @@ class RecordsRounds(FollowsPolicy):
             clock_anchors=[{"monotonic_ns": time.monotonic_ns(), "wall_ns": time.time_ns(), "where": "engine start"}],
         )
         self.listener = RoundRecorder(self, writer, settings)
+        end_with_parent()
 
 
 class RecordedScheduler(RecordsRounds, Scheduler):

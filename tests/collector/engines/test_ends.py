@@ -74,6 +74,35 @@ def test_an_engine_that_is_killed(tmp_path: Path) -> None:
     wait_for_the_end_of(process.pid)
 
 
+def test_a_client_that_is_killed_takes_its_engine_along(tmp_path: Path) -> None:
+    path = tmp_path / "e" / "s" / "radix"
+    process = start("--model", "tiny-hybrid", "-o", tmp_path, *ENDLESS)
+    wait_for(lambda: written(path, "engine", "rounds") >= 3, process)
+    process.kill()
+    process.communicate(timeout=90)
+    wait_for_the_end_of(process.pid, seconds=60)
+    assert RunDirectory(path).writers()["engine"]["closed"]  # the engine process ended in an orderly way
+    assert open_runs([path]).execute("SELECT num_rounds FROM run_summary").fetchall()[0][0] >= 3
+
+
+def test_control_c_while_the_engine_starts(tmp_path: Path) -> None:
+    """vLLM swallows the KeyboardInterrupt there, and would wait for its dead engine process for ten minutes."""
+    process = start("--model", "tiny-hybrid", "-o", tmp_path, *ENDLESS)
+    path = tmp_path / "e" / "s" / "radix"
+    wait_for(lambda: (path / "manifest.json").exists() and num_children(process.pid) >= 2, process)
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED, stderr
+    assert_one_sentence(stderr.splitlines(keepends=True)[-1])
+    assert RunDirectory(path).manifest.state == "incomplete"
+    wait_for_the_end_of(process.pid)
+
+
+def num_children(pid: int) -> int:
+    return len(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+
+
 def test_control_c_stops_cleanly_with_vllm_untouched(tmp_path: Path) -> None:
     """Also: a model in a folder, which has no defaults of ours, and the policy that has no recorder."""
     path = tmp_path / "e" / "s" / "stock"
