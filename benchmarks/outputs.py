@@ -1,0 +1,76 @@
+"""Do scheduling policies change answers? Every policy with and without precise marks against vLLM's own class.
+
+Random streams of 40 requests on the real engine with the state-sensitive tiny hybrid, small block pools, shared
+prefixes of all lengths, whole-block and sub-block hits. Prints for each arm how many requests differ from stock in the
+first token or only later, and how many of these differences are explained: near-ties of bfloat16 whose states were
+right, as the request computed alone shows. The control arm, which admits a consumer in the step that writes its state,
+must stand out.
+
+Run: python -m benchmarks.outputs [SEEDS]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from radixflow.collector.policies.catalog import ALIASES
+from tests.collector.outputs.findings import NEAR_TIE, WRONG, Finding
+from tests.collector.outputs.process import run_audit
+
+NUM_SEEDS = 4
+FIRST_SEED = 100
+EVIDENCE = ("rounds", "blocked_visits", "held", "preemptions", "evictions", "resumed")
+
+
+def row(arm: str, findings: list[Finding]) -> str:
+    """One line of the table: an arm over all geometries."""
+    differences = [difference for finding in findings for difference in finding.differences]
+    first = sum(len(finding.first_tokens) for finding in findings)
+    explained = len(differences) - sum(len(finding.unexplained) for finding in findings)
+    gaps = [max(difference.gap_alone, difference.gap_in_arms) for difference in differences]
+    figures = (
+        sum(finding.num_requests for finding in findings), sum(finding.num_tokens for finding in findings), first,
+        len(differences) - first, explained, sum(finding.num_wrong_tokens for finding in findings),
+    )  # fmt: skip
+    worst = (max(gaps, default=0.0), max(finding.largest_gap_alone for finding in findings))
+    seen = [sum(finding.evidence[name] for finding in findings) for name in EVIDENCE]
+    return (
+        f"{arm:32s}"
+        + "".join(f"{n:9d}" for n in figures)
+        + "".join(f"{w:9.2f}" for w in worst)
+        + "".join(f"{n:9d}" for n in seen)
+    )
+
+
+def table(findings: Iterable[Finding]) -> list[str]:
+    """The table, one line an arm."""
+    names = ("requests", "tokens", "first", "later", "explained", "wrong", "tie gap", "gap", *EVIDENCE)
+    lines = [f"{'':32s}" + "".join(f"{name[:8]:>9s}" for name in names)]
+    by_arm: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_arm.setdefault(finding.arm, []).append(finding)
+    return lines + [row(arm, of_arm) for arm, of_arm in by_arm.items()]
+
+
+def main(num_seeds: str = str(NUM_SEEDS)) -> None:
+    """Print the tables."""
+    started = time.monotonic()
+    precise = [name for name in ALIASES if name != "stock"]
+    with tempfile.TemporaryDirectory() as folder:
+        findings = run_audit(Path(folder) / "findings.json", FIRST_SEED, int(num_seeds), precise, quiet=False)
+    print(f"{num_seeds} streams a geometry, {time.monotonic() - started:.0f} s")
+    for geometry in dict.fromkeys(finding.geometry for finding in findings):
+        print(f"\n{geometry}")
+        print("\n".join(table(finding for finding in findings if finding.geometry == geometry)))
+    print("\nboth\n" + "\n".join(table(findings)))
+    print("first, later: requests that differ from stock in the first token, or only in later ones")
+    print(f"explained: differences at near-ties (at most {NEAR_TIE} logits) whose states were right")
+    print(f"wrong: tokens more than {WRONG} logits below the best one when the request is computed alone")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,81 @@
+"""What the audit says of each arm, and where it draws the line between rounding and a wrong state."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+NEAR_TIE = 0.5
+"""Logits. The best logits of tiny-hybrid lie between 4 and 8, where bfloat16 goes in steps of 1/32. Computing the same
+request in other pieces moves one of them by 1/32 in the median, by 1/8 in one of a hundred and, where it turns the
+choice of an expert, by up to 0.5; the arm without a prefix cache, in which no state can be anybody else's, shows it. A
+wrong state moves them by several units."""
+WRONG = 2 * NEAR_TIE
+"""Logits: the best token and the chosen one may both have moved."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """The first token in which an arm's answer to a request differs from that of stock. Gaps are in logits."""
+
+    seed: int
+    request: str
+    position: int
+    tokens: tuple[int, int]
+    """Of stock and of the arm."""
+    gap_alone: float
+    """How far the worse of the two tokens is below the best one when the request is computed alone."""
+    gap_in_arms: float
+    """Distance of the best two tokens, the greater one of the two arms."""
+    shift: float
+    """How far the chosen logit of either arm is from that of the request computed alone."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether it is a near-tie, which the rounding of bfloat16 can turn, and the states behind it were right."""
+        return max(self.gap_alone, self.gap_in_arms, self.shift) <= NEAR_TIE
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What the audit says of one arm."""
+
+    geometry: str
+    arm: str
+    num_requests: int
+    num_tokens: int
+    differences: list[Difference]
+    num_wrong_tokens: int
+    """Tokens that are no good choice when the request is computed alone: their gap is above :data:`WRONG`."""
+    largest_gap_alone: float
+    """Largest gap of a token, computed alone on the arm's own tokens before it."""
+    largest_shift: float
+    """How far a chosen logit is from that of the request computed alone, at most."""
+    evidence: dict[str, int]
+
+    @property
+    def first_tokens(self) -> list[Difference]:
+        """Differences in the first token."""
+        return [difference for difference in self.differences if difference.position == 0]
+
+    @property
+    def later_flips(self) -> list[Difference]:
+        """Differences that begin behind the first token."""
+        return [difference for difference in self.differences if difference.position > 0]
+
+    @property
+    def unexplained(self) -> list[Difference]:
+        """Differences that are no near-ties, or come from other states."""
+        return [difference for difference in self.differences if not difference.is_explained]
+
+
+def write_findings(path: Path, findings: list[Finding]) -> None:
+    """Write findings as JSON."""
+    path.write_text(json.dumps([dataclasses.asdict(finding) for finding in findings]))
+
+
+def read_findings(path: Path) -> list[Finding]:
+    """Read what :func:`write_findings` wrote."""
+    return [
+        Finding(**(entry | {"differences": [Difference(**difference) for difference in entry["differences"]]}))
+        for entry in json.loads(path.read_text())
+    ]
