@@ -101,3 +101,14 @@ def test_every_number_is_a_column_of_its_view(pair):
 def test_the_level_is_said_in_words():
     assert level_words("cells", 1) == "Level: one mark a row slot"
     assert level_words("rounds", 8) == "Level: one mark a class and 8 rounds, mean weighted by duration"
+
+
+def test_a_difference_of_means_shows_its_interval() -> None:
+    latency = next(number for number in NUMBERS if number.column == "mean_latency_ms")
+    pair = {
+        "mean_latency_difference_ms": -256.0,
+        "mean_latency_difference_low_ms": -341.0,
+        "mean_latency_difference_high_ms": -177.0,
+    }
+    assert written_difference(latency, pair) == "−256 ms (−341 ms to −177 ms)"
+    assert written_difference(latency, pair | {"mean_latency_difference_low_ms": None}) == "−256 ms"
