@@ -31,8 +31,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_counts(value: Any) -> bool:
+    # Counts are added up, and the sum must fit 64 bits too.
     return isinstance(value, dict) and all(
-        _is_text(key) and _is_integer(number, 64) and number >= 0 for key, number in value.items()
+        _is_text(key) and _is_integer(number, 49) and number >= 0 for key, number in value.items()
     )
 
 

@@ -23,7 +23,16 @@ from radixflow.schema.manifest import (
 )
 from radixflow.schema.segment_names import without_merged
 
-__all__ = ["CLIENT_WRITER", "FORMAT_VERSION", "RUN_FORMAT", "STALE_SECONDS", "RunDirectory", "create_run", "find_runs"]
+__all__ = [
+    "CLIENT_WRITER",
+    "FORMAT_VERSION",
+    "RUN_FORMAT",
+    "STALE_SECONDS",
+    "RunDirectory",
+    "create_run",
+    "find_runs",
+    "require_at_rest",
+]
 
 WRITERS_FOLDER = "writers"
 CLIENT_WRITER = "client"
@@ -149,6 +158,21 @@ def find_runs(root: Path | str) -> list[RunDirectory]:
     return sorted(found, key=lambda run: run.path)
 
 
+def require_at_rest(path: Path) -> None:
+    """Leave a run alone whose writers are at work: they would go on writing into the run that takes its place.
+
+    Raises:
+        RadixflowError: The run is being recorded (exit code OUTPUT).
+    """
+    try:
+        is_live = RunDirectory(path).state == "recording"
+    except RadixflowError:  # of another format version, or broken
+        return
+    if is_live:
+        sentence = f"The run in {path} is being recorded, or was {STALE_SECONDS:.0f} seconds ago; it is left alone."
+        raise RadixflowError(sentence, ExitCode.OUTPUT)
+
+
 def _make_room(path: Path, force: bool) -> None:
     if not path.is_dir() or not any(path.iterdir()):
         return
@@ -156,6 +180,7 @@ def _make_room(path: Path, force: bool) -> None:
         raise RadixflowError(f"{path} exists and is not a run; it is left alone.", ExitCode.OUTPUT)
     if not force:
         raise RadixflowError(f"A run exists already in {path}; --force replaces it.", ExitCode.OUTPUT)
+    require_at_rest(path)
     # Renamed first: a removal that is interrupted leaves no half of a run under the old name.
     doomed = path.with_name(f".removed-{os.getpid()}-{path.name}")
     path.rename(doomed)

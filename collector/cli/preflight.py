@@ -7,6 +7,7 @@ from pathlib import Path
 
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.manifest import is_run
+from radixflow.schema.run_directory import require_at_rest
 
 
 def require_room(run_paths: Sequence[Path], is_forced: bool) -> None:
@@ -34,6 +35,7 @@ def _require_free(path: Path, is_forced: bool) -> None:
             raise RadixflowError(f"{path} exists and is not a run; it is left alone.", ExitCode.OUTPUT)
         if not is_forced:
             raise RadixflowError(f"A run exists already in {path}; --force replaces it.", ExitCode.OUTPUT)
+        require_at_rest(path)
 
 
 def _try_to_write(folder: Path) -> None:

@@ -125,3 +125,14 @@ def test_an_install_without_the_app_says_what_is_missing(tmp_path, capsys, monke
     monkeypatch.setitem(__import__("sys").modules, "radixflow.app.report.html_report", None)
     assert main([str(run), "-o", str(tmp_path / "r.html")]) == ExitCode.ENVIRONMENT
     assert "radixflow[app]" in capsys.readouterr().err
+
+
+def test_a_file_that_is_damaged_inside_is_one_sentence(tmp_path, capsys):
+    run = builders.tiny_pair(tmp_path / "runs")[0]
+    (segment,) = (run / "rows").glob("*.parquet")
+    content = segment.read_bytes()
+    segment.write_bytes(content[:60] + bytes(60) + content[120:])
+    assert main([str(run), "-o", str(tmp_path / "report.html")]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "cannot be read" in said and "radixflow-collect check" in said and said.count("\n") == 1
+    assert not (tmp_path / "report.html").exists()

@@ -67,6 +67,7 @@ def test_a_manifest_that_cannot_be_written_is_an_output_fault(tmp_path):
         ({"faults": [["unhashable"]]}, "'faults' is not a list of texts"),
         ({"tables": {"rounds": "many"}}, "'tables' is not an object of counts"),
         ({"drops": {"rounds": -1}}, "'drops' is not an object of counts"),
+        ({"drops": {"rounds": 2**62, "rows": 2**62}}, "'drops' is not an object of counts"),
         ({"policy": "\ud800"}, "'policy' is not text"),
         ({"policy_effective": 3}, "'policy_effective' is not text"),
         ({"model": {"block_size": "x"}}, "'model.block_size' is not an integer"),

@@ -24,7 +24,7 @@ def write_writer(run, name, closed, age=0.0):
 
 
 def test_a_run_is_not_replaced_without_force(tmp_path):
-    create_run(tmp_path / "run", manifest())
+    create_run(tmp_path / "run", manifest(state="complete"))
     (tmp_path / "run" / "rounds").mkdir()
     with pytest.raises(RadixflowError, match="--force") as caught:
         create_run(tmp_path / "run", manifest())
@@ -32,6 +32,18 @@ def test_a_run_is_not_replaced_without_force(tmp_path):
     create_run(tmp_path / "run", manifest(), force=True)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["manifest.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_force_leaves_a_run_alone_that_is_being_recorded(tmp_path):
+    run = create_run(tmp_path / "run", manifest())
+    write_writer(run, "engine", closed=False)
+    with pytest.raises(RadixflowError, match="is being recorded") as caught:
+        create_run(tmp_path / "run", manifest(), force=True)
+    assert caught.value.exit_code == ExitCode.OUTPUT
+    assert list(run.writers()) == ["engine"]
+    write_writer(run, "engine", closed=False, age=STALE_SECONDS + 1)
+    create_run(tmp_path / "run", manifest(), force=True)
+    assert run.writers() == {}
 
 
 def test_force_never_removes_a_folder_that_is_no_run(tmp_path):
