@@ -99,6 +99,8 @@ def parse_policy(name: str) -> Policy:
 def _with_modifiers(policy: Policy, modifiers: list[str], name: str) -> Policy:
     for modifier in modifiers:
         delay = DELAY.fullmatch(modifier)
+        if modifiers.count(modifier) > 1:
+            raise _unknown(name)
         if policy.traversal == NATIVE:
             raise _unknown(name)
         if modifier == "frag":
@@ -120,6 +122,6 @@ def _with_modifiers(policy: Policy, modifiers: list[str], name: str) -> Policy:
 
 def _unknown(name: str) -> RadixflowError:
     return RadixflowError(
-        f"unknown policy {name!r}: use one of {', '.join(ALIASES)}, or a general form such as "
-        "state-ready+flex:5ms+frag or prefix-stop+timer:10ms, each also with +precise"
+        f"Unknown policy {name!r}: use one of {', '.join(ALIASES)}, or a general form such as "
+        "state-ready+flex:5ms+frag or prefix-stop+timer:10ms, each also with +precise."
     )

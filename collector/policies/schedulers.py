@@ -41,7 +41,7 @@ class FollowsPolicy(InstalledScan):
             raise ValueError("a policy can only be changed while the scheduler has no requests")
         unsupported = self.unsupported_configuration()
         if unsupported is not None and rules_of(policy):
-            raise RadixflowError(f"policy {policy.name} does not support {unsupported}", ExitCode.USAGE)
+            raise RadixflowError(f"Policy {policy.name} does not support {unsupported}.", ExitCode.USAGE)
         self.radixflow_policy = policy
         self.rules = rules_of(policy)
 

@@ -28,8 +28,11 @@ def test_names_combine(name: str, policy: Policy) -> None:
     assert parse_policy(name) == policy
 
 
-@pytest.mark.parametrize("name", ["", "radx", "radixflow+", "radix+flex:5s", "stock+precise", "state-ready+timer:ms"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "radx", "radixflow+", "radix+flex:5s", "stock+precise", "radix+precise+precise", "state-ready+timer:ms"],
+)
 def test_an_unknown_name_is_refused_with_what_there_is(name: str) -> None:
-    with pytest.raises(RadixflowError, match=r"unknown policy .* radixflow-immediate") as refused:
+    with pytest.raises(RadixflowError, match=r"Unknown policy .* radixflow-immediate") as refused:
         parse_policy(name)
     assert refused.value.exit_code == ExitCode.USAGE

@@ -95,5 +95,5 @@ def test_an_ended_request_awaits_nothing() -> None:
 
 
 def test_only_state_ready_traversal_can_keep() -> None:
-    with pytest.raises(RadixflowError, match="unknown policy"):
+    with pytest.raises(RadixflowError, match="Unknown policy"):
         parse_policy("radix+keep")
