@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from radixflow.collector.instrumentation.probe import CounterfactualProbe
+from radixflow.collector.instrumentation.stop_reason import stop_of
 from radixflow.collector.vllm_adapters import shadow
 from tests.collector.policies.same_state import NUM_STATES, random_states, recorded_step, scheduled_by
 from tests.scheduler_harness.cloning import clone
@@ -23,6 +24,8 @@ def test_state_ready_selects_a_superset_in_the_same_order_and_breaks_no_limit(po
         assert not step.blocked & set(step.scheduled)
         assert sum(step.scheduled.values()) <= scheduler.max_num_scheduled_tokens
         assert len(step.scheduled) <= scheduler.max_num_running_reqs
+        stop_reason, _ = stop_of(step.scheduler, step.recorder._notes)
+        assert stop_reason != "blocked", "READY work behind a BLOCKED request is never left"
         num_more += len(step.scheduled) - len(native)
     assert num_more > 0, "no state in which the policies differ: the property was not tested"
 
