@@ -14,6 +14,7 @@ from vllm.sampling_params import StructuredOutputsParams
 from vllm.v1.core.sched.interface import PauseState
 from vllm.v1.outputs import DraftTokenIds, ModelRunnerOutput
 from vllm.v1.request import RequestStatus
+from vllm.v1.structured_output.backend_types import StructuredOutputGrammar
 from vllm.v1.structured_output.request import StructuredOutputRequest
 
 from tests.collector.streams.observed_streams import (
@@ -61,14 +62,26 @@ class Driven:
         return self.listener.deferred.get(name) if self.listener is not None else None
 
 
-class CompiledGrammar:
+class CompiledGrammar(StructuredOutputGrammar):
     """Accepts every token."""
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
         return True
 
+    def validate_tokens(self, tokens: list[int]) -> list[int]:
+        return tokens
+
+    def rollback(self, num_tokens: int) -> None:
+        """Nothing is remembered."""
+
+    def fill_bitmask(self, bitmask: Any, index: int) -> None:
+        """Nothing is forbidden."""
+
     def is_terminated(self) -> bool:
         return False
+
+    def reset(self) -> None:
+        """Nothing is remembered."""
 
 
 @pytest.mark.parametrize("policy", POLICIES)
