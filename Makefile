@@ -1,7 +1,7 @@
 # Every target does its own set-up, asks no questions, and is quick the second time.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-vllm-versions test-properties lint format screenshots clean distclean
+.PHONY: help setup demo test test-vllm-versions test-properties test-outputs lint format screenshots clean distclean
 
 # Nothing installed outside .venv may take part.
 export PYTHONNOUSERSITE := 1
@@ -35,6 +35,10 @@ test-vllm-versions: ## Run the scheduler tests over the other supported vLLM rel
 test-properties: ## Run the scheduler's property tests on 10,000 random states and 1,000 random streams (long)
 	@scripts/setup --no-browser
 	@RADIXFLOW_NUM_STATES=10000 RADIXFLOW_NUM_STREAMS=1000 .venv/bin/python -m pytest -n 2 --timeout 14400 $(PROPERTY_TESTS)
+
+test-outputs: ## Audit the answers of every policy on the real engine (minutes)
+	@scripts/setup --no-browser
+	@.venv/bin/python -m pytest -m audit tests/collector/outputs
 
 lint: ## Lint, check types and arrows
 	@scripts/setup --no-browser

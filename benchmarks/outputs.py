@@ -6,7 +6,7 @@ first token or only later, and how many of these differences are explained: near
 right, as the request computed alone shows. The control arm, which admits a consumer in the step that writes its state,
 must stand out.
 
-Run: python -m benchmarks.outputs [SEEDS]
+Run: python -m benchmarks.outputs [SEEDS [FINDINGS.json]]
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def row(arm: str, findings: list[Finding]) -> str:
     differences = [difference for finding in findings for difference in finding.differences]
     first = sum(len(finding.first_tokens) for finding in findings)
     explained = len(differences) - sum(len(finding.unexplained) for finding in findings)
-    gaps = [max(difference.gap_alone, difference.gap_in_arms) for difference in differences]
+    ties = [max(difference.gap_in_other_ways, difference.gap_in_arms) for difference in differences]
     figures = (
         sum(finding.num_requests for finding in findings), sum(finding.num_tokens for finding in findings), first,
         len(differences) - first, explained, sum(finding.num_wrong_tokens for finding in findings),
     )  # fmt: skip
-    worst = (max(gaps, default=0.0), max(finding.largest_gap_alone for finding in findings))
+    worst = (max(ties, default=0.0), max(finding.largest_gap_alone for finding in findings))
     seen = [sum(finding.evidence[name] for finding in findings) for name in EVIDENCE]
     return (
         f"{arm:32s}"
@@ -56,19 +56,24 @@ def table(findings: Iterable[Finding]) -> list[str]:
     return lines + [row(arm, of_arm) for arm, of_arm in by_arm.items()]
 
 
-def main(num_seeds: str = str(NUM_SEEDS)) -> None:
-    """Print the tables."""
+def main(num_seeds: str = str(NUM_SEEDS), keep: str = "") -> None:
+    """Print the tables; keep every difference as JSON in a file if one is named."""
     started = time.monotonic()
     precise = [name for name in ALIASES if name != "stock"]
     with tempfile.TemporaryDirectory() as folder:
-        findings = run_audit(Path(folder) / "findings.json", FIRST_SEED, int(num_seeds), precise, quiet=False)
+        file = Path(keep or Path(folder) / "findings.json")
+        findings = run_audit(file, FIRST_SEED, int(num_seeds), precise, quiet=False)
     print(f"{num_seeds} streams a geometry, {time.monotonic() - started:.0f} s")
     for geometry in dict.fromkeys(finding.geometry for finding in findings):
         print(f"\n{geometry}")
         print("\n".join(table(finding for finding in findings if finding.geometry == geometry)))
     print("\nboth\n" + "\n".join(table(findings)))
     print("first, later: requests that differ from stock in the first token, or only in later ones")
-    print(f"explained: differences at near-ties (at most {NEAR_TIE} logits) whose states were right")
+    print(
+        f"explained: near-ties (at most {NEAR_TIE} logits) for the request alone, prefilled at once, in pieces or "
+        "decoded"
+    )
+    print("tie gap: widest gap at a difference, in the arms or alone; gap: widest of any token, alone and all at once")
     print(f"wrong: tokens more than {WRONG} logits below the best one when the request is computed alone")
 
 

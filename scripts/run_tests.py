@@ -28,7 +28,10 @@ LINT_STEPS = (
     ("lint-imports", ("lint-imports", "--no-logo")),
 )
 TEST_STEPS = (
-    ("tests without an engine", ("-m", "not engine and not browser and not gpu", "-n", "2", "--dist", "loadgroup")),
+    (
+        "tests without an engine",
+        ("-m", "not engine and not browser and not gpu and not audit", "-n", "2", "--dist", "loadgroup"),
+    ),
     ("tests with an engine, browser or GPU", ("-m", "engine or browser or gpu")),
 )
 

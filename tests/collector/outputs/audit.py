@@ -18,6 +18,9 @@ from tests.collector.outputs.findings import WRONG, Difference, Finding, write_f
 from tests.collector.outputs.in_process_engine import BLOCK_SIZE, MAX_MODEL_LEN, InProcessEngine, engine
 from tests.collector.outputs.streams import random_stream
 
+PIECES = (MAX_MODEL_LEN, 3 * BLOCK_SIZE, 2 * BLOCK_SIZE, BLOCK_SIZE, 96)
+"""Tokens a step in which a request that differs is recomputed alone; the first: all at once."""
+
 
 class Alone:
     """Requests recomputed alone, each answer once."""
@@ -32,6 +35,16 @@ class Alone:
         key = (seed, request, tuple(tokens))
         if key not in self._known:
             self._known[key] = self._engine.recompute(self._prompts[seed, request], tokens)
+        return self._known[key]
+
+    def in_other_ways(self, seed: int, request: str, tokens: list[int]) -> list[Logits]:
+        """The logits before the last of ``tokens``: prefilled in pieces of several lengths, and decoded."""
+        key = ("other ways", seed, request, tuple(tokens))
+        if key not in self._known:
+            prompt, running = self._prompts[seed, request], self._engine
+            found = [running.recompute(prompt, tokens, piece)[-1] for piece in PIECES]
+            decoded = [running.decode(prompt, tokens, given) for given in {0, max(0, len(tokens) - 2)}]
+            self._known[key] = found + [logits for logits in decoded if logits is not None]
         return self._known[key]
 
 
@@ -63,23 +76,25 @@ def _judge(geometry: str, name: str, arm: Arm, arms: Arms, alone: Alone) -> Find
             stock = arms[STOCK].answers[seed][request]
             position = first_difference(stock.tokens, answer.tokens)
             if position is not None:
-                of_stock = alone.logits(seed, request, stock.tokens)
-                differences.append(_difference(seed, request, position, (stock, answer), (of_stock, logits)))
+                differences.append(_difference(seed, request, position, (stock, answer), alone))
     return Finding(
         geometry, name, sum(map(len, arm.answers.values())), len(gaps), differences, sum(g > WRONG for g in gaps),
         max(gaps), max(shifts), dataclasses.asdict(arm.evidence) | {"blocked_visits": arm.evidence.blocked_visits},
     )  # fmt: skip
 
 
-def _difference(
-    seed: int, request: str, position: int, answers: tuple[Answer, Answer], alone: tuple[list[Logits], list[Logits]]
-) -> Difference:
-    tokens = (answers[0].tokens[position], answers[1].tokens[position])
-    # Up to here both answers are equal, so both prefills computed these logits from the same tokens.
-    gap_alone = max(gap(logits[position], token) for logits, token in zip(alone, tokens, strict=True))
-    gap_in_arms = max(gap(answer.logits[position], _second(answer.logits[position])) for answer in answers)
-    shift = max(_shift(answer, logits, position) for answer, logits in zip(answers, alone, strict=True))
-    return Difference(seed, request, position, tokens, gap_alone, gap_in_arms, shift)
+def _difference(seed: int, request: str, position: int, answers: tuple[Answer, Answer], alone: Alone) -> Difference:
+    gaps, shifts = [], []
+    for answer in answers:
+        token, logit = answer.tokens[position], answer.logits[position][answer.tokens[position]]
+        logits = alone.in_other_ways(seed, request, answer.tokens[: position + 1])
+        gaps.append([gap(cut, token) for cut in logits])
+        shifts.append(min(abs(logit - cut[token]) for cut in logits))
+    return Difference(
+        seed, request, position, (answers[0].tokens[position], answers[1].tokens[position]),
+        gap_alone=max(of_token[0] for of_token in gaps), gap_in_other_ways=max(map(min, gaps)),
+        gap_in_arms=max(gap(a.logits[position], _second(a.logits[position])) for a in answers), shift=max(shifts),
+    )  # fmt: skip
 
 
 def _shift(answer: Answer, alone: list[Logits], position: int) -> float:

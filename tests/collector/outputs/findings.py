@@ -7,8 +7,8 @@ from pathlib import Path
 NEAR_TIE = 0.5
 """Logits. The best logits of tiny-hybrid lie between 4 and 8, where bfloat16 goes in steps of 1/32. Computing the same
 request in other pieces moves one of them by 1/32 in the median, by 1/8 in one of a hundred and, where it turns the
-choice of an expert, by up to 0.5; the arm without a prefix cache, in which no state can be anybody else's, shows it. A
-wrong state moves them by several units."""
+choice of an expert, by 0.5 and more; the arm without a prefix cache, in which no state can be anybody else's, shows it.
+A wrong state moves them by several units."""
 WRONG = 2 * NEAR_TIE
 """Logits: the best token and the chosen one may both have moved."""
 
@@ -23,16 +23,18 @@ class Difference:
     tokens: tuple[int, int]
     """Of stock and of the arm."""
     gap_alone: float
-    """How far the worse of the two tokens is below the best one when the request is computed alone."""
+    """How far the worse of the two tokens is below the best one when the request is computed alone, all at once."""
+    gap_in_other_ways: float
+    """The same with the request, alone, prefilled in other pieces or decoded, as suits each token best."""
     gap_in_arms: float
     """Distance of the best two tokens, the greater one of the two arms."""
     shift: float
-    """How far the chosen logit of either arm is from that of the request computed alone."""
+    """How far the chosen logit of either arm is from the closest one of the request computed alone."""
 
     @property
     def is_explained(self) -> bool:
         """Whether it is a near-tie, which the rounding of bfloat16 can turn, and the states behind it were right."""
-        return max(self.gap_alone, self.gap_in_arms, self.shift) <= NEAR_TIE
+        return max(self.gap_in_other_ways, self.shift) <= NEAR_TIE and self.gap_in_arms <= WRONG
 
 
 @dataclasses.dataclass(frozen=True)

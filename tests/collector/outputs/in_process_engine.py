@@ -70,16 +70,39 @@ class InProcessEngine:
             assert step < 20_000, "the stream does not end"
         return answers
 
-    def recompute(self, prompt: list[int], tokens: list[int]) -> list[Logits]:
+    def recompute(self, prompt: list[int], tokens: list[int], piece: int = MAX_MODEL_LEN) -> list[Logits]:
         """The logits before each of ``tokens``, all computed in one prefill of this request alone.
 
         For an engine without a prefix cache. The logits of a position are those of its best two tokens and of the
         given one.
+
+        Args:
+            prompt: The request's prompt.
+            tokens: What follows it.
+            piece: Tokens a step.
         """
         parameters = SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=2, detokenize=False)
         sequence: Any = {"prompt_token_ids": prompt + tokens}
+        budget, self.scheduler.max_num_scheduled_tokens = self.scheduler.max_num_scheduled_tokens, piece
         output = self.llm.generate(sequence, parameters, use_tqdm=False)[0]
+        self.scheduler.max_num_scheduled_tokens = budget
         return [_logits(position) for position in output.prompt_logprobs[len(prompt) :]]
+
+    def decode(self, prompt: list[int], tokens: list[int], num_given: int) -> Logits | None:
+        """The logits before the last of ``tokens`` when this request alone generates what leads there.
+
+        None if it takes another way, or ranks that token below the second.
+
+        Args:
+            prompt: The request's prompt.
+            tokens: What follows it.
+            num_given: How many of ``tokens`` are part of the prefill.
+        """
+        sequence: Any = {"prompt_token_ids": prompt + tokens[:num_given]}
+        output = self.llm.generate(sequence, _greedy(len(tokens) - num_given), use_tqdm=False)[0]
+        answer = _answer(output)
+        is_same_way = answer.tokens[:-1] == tokens[num_given:-1]
+        return answer.logits[-1] if is_same_way and tokens[-1] in answer.logits[-1] else None
 
     def close(self) -> None:
         """End the engine, so that the next one may start in this process."""

@@ -34,5 +34,5 @@ def run_audit(file: Path, first_seed: int, num_seeds: int, precise: Iterable[str
         [*command, *precise], env=kept | ENVIRONMENT, cwd=ROOT, text=True, stderr=subprocess.PIPE,
         stdout=subprocess.PIPE if quiet else None,
     )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr[-4000:]
+    assert ended.returncode == 0, f"exit code {ended.returncode}\n{ended.stderr[-4000:]}"
     return read_findings(file)
