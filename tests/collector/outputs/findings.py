@@ -4,13 +4,14 @@ import dataclasses
 import json
 from pathlib import Path
 
-NEAR_TIE = 0.5
-"""Logits. The best logits of tiny-hybrid lie between 4 and 8, where bfloat16 goes in steps of 1/32. Computing the same
-request in other pieces moves one of them by 1/32 in the median, by 1/8 in one of a hundred and, where it turns the
-choice of an expert, by 0.5 and more; the arm without a prefix cache, in which no state can be anybody else's, shows it.
-A wrong state moves them by several units."""
-WRONG = 2 * NEAR_TIE
-"""Logits: the best token and the chosen one may both have moved."""
+NEAR_TIE = 0.125
+"""Logits: four steps of bfloat16 between 4 and 8, where the best logits of tiny-hybrid lie. Of the ways in which a
+request can be computed alone, some comes within two steps of what each arm computed, the states being right; a wrong
+state is a matter of logits, not of steps."""
+WRONG = 1.0
+"""Logits. One way of computing a request alone moves a logit by 1/32 from another in the median, by 1/8 in one of a
+hundred and, where it turns the choice of an expert, by up to 0.8 (the arm without a prefix cache, in which no state can
+be anybody else's, shows it)."""
 
 
 @dataclasses.dataclass(frozen=True)
