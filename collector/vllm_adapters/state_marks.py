@@ -57,7 +57,7 @@ def marking_precisely(native: Any) -> Any:
     class PreciseManager(native):
         def _cache_partial_tail_block(self, request: Any, num_tokens: int, *args: Any, **kwargs: Any) -> bytes | None:
             held = None
-            has_checkpoint = request.request_id in getattr(self, "_checkpoints", ())  # from 0.31 on
+            has_checkpoint = request.request_id in getattr(self, "_checkpoints", ())  # from 0.30 on
             if num_tokens % self.block_size == 0 and not has_checkpoint:
                 held = _tail_hash(self, request.request_id, num_tokens)
             returned: bytes | None = super()._cache_partial_tail_block(request, num_tokens, *args, **kwargs)

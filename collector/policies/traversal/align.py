@@ -14,7 +14,7 @@ class AlignedSplitSkip(VisitRule):
     """Keeps a request queued whose next aligned chunk does not fit into what is left of the budget, and scans on.
 
     vLLM ends the scan there. A request is passed by at most :data:`MAXIMUM_OVERTAKES` later ones through this rule;
-    then native handling returns, the scan stops at it, and it comes first in a round soon.
+    then native handling returns: the scan stops at it in every round until those running leave a whole block.
     """
 
     def __init__(self, maximum_overtakes: int = MAXIMUM_OVERTAKES) -> None:
