@@ -19,8 +19,10 @@ class RoundBudget:
         self._tokens_left = 0
         self._input_left = 0
         self._long_prefill_threshold = 0
-        self._surely_splits = False
+        self._surely_splits = self._any_hit_splits = False
         self.throttled = False
+        self.tokens_left = 0
+        """Tokens that one more row may take at most."""
 
     def start_step(self, throttled: bool) -> None:
         """Start a step with full budgets; ``throttled`` is vLLM's own prefill throttle."""
@@ -35,16 +37,19 @@ class RoundBudget:
             and scheduler.scheduler_config.enable_chunked_prefill
             and not getattr(scheduler, "mamba_partial_cache_hit", False)
         )
+        self._settle()
 
     def spend(self, num_tokens: int) -> None:
         """Count a scheduled row of ``num_tokens`` tokens."""
         self._tokens_left -= num_tokens
         self._input_left -= num_tokens + self._draft_slots
+        self._settle()
 
-    @property
-    def tokens_left(self) -> int:
-        """Tokens that one more row may take at most."""
-        return max(0, min(self._tokens_left, self._input_left - self._draft_slots))
+    def _settle(self) -> None:
+        """Say what one more row may take; it is asked at every visit and changes only with a row."""
+        self.tokens_left = max(0, min(self._tokens_left, self._input_left - self._draft_slots))
+        # A hit ends on a block, so where one whole block fits, the aligned split passes.
+        self._any_hit_splits = self._surely_splits and self.tokens_left >= self._scheduler.block_size
 
     @property
     def rows_left(self) -> int:
@@ -73,8 +78,8 @@ class RoundBudget:
 
     def reaches_state_check(self, request: Any, matched_tokens: int) -> bool:
         """Whether native code would get as far as the state check for this request."""
-        if self._surely_splits and self.tokens_left >= self._scheduler.block_size:
-            return True  # a hit ends on a block, so one whole block always passes the aligned split
+        if self._any_hit_splits:
+            return True
         return not self.throttled and self.demand(request, matched_tokens)[0] > 0
 
     def _effective_long_prefill_threshold(self) -> int:
