@@ -5,20 +5,31 @@ from tests import builders
 
 
 def test_round_scan_tells_the_stop_and_what_lay_behind_it(pair, expect):
+    rounds = "round_scan WHERE run = 0 AND round <= 3 ORDER BY round, step"
     expect(
         pair,
-        "round_scan WHERE run = 0 AND round <= 3 ORDER BY round, step",
+        rounds,
         """
-        round step visit witness outcome  request_id kind num_tokens num_reused_tokens tokens_before cause         producer_request_id published_round num_tokens_lost
-        1     0    0     native  selected a0         new  48         0                 0             -             -                   -               -
-        1     1    1     native  blocked  a1         -    -          -                 48            being_written a0                  -               32
-        1     2    2     probe   blocked  a2         -    -          -                 48            being_written a0                  -               32
-        1     3    3     probe   ready    b0         -    48         -                 48            -             -                   -               0
-        2     0    0     native  selected a1         new  16         32                0             -             -                   -               -
-        2     1    1     native  blocked  a2         -    -          -                 16            marked_again  a1                  1               32
-        2     2    2     probe   ready    b0         -    48         -                 16            -             -                   -               0
-        3     0    0     native  selected a2         new  16         32                0             -             -                   -               -
-        3     1    1     native  selected b0         new  48         0                 16            -             -                   -               -
+        round step visit witness outcome  request_id kind num_tokens num_reused_tokens tokens_before
+        1     0    0     native  selected a0         new  48         0                 0
+        1     1    1     native  blocked  a1         -    -          -                 48
+        1     2    2     probe   blocked  a2         -    -          -                 48
+        1     3    3     probe   ready    b0         -    48         -                 48
+        2     0    0     native  selected a1         new  16         32                0
+        2     1    1     native  blocked  a2         -    -          -                 16
+        2     2    2     probe   ready    b0         -    48         -                 16
+        3     0    0     native  selected a2         new  16         32                0
+        3     1    1     native  selected b0         new  48         0                 16
+        """,
+    )
+    expect(
+        pair,
+        rounds.replace("ORDER", "AND outcome = 'blocked' ORDER"),
+        """
+        request_id cause         producer_request_id published_round matched_tokens ready_tokens num_tokens_lost
+        a1         being_written a0                  -               32             0            32
+        a2         being_written a0                  -               32             0            32
+        a2         marked_again  a1                  1               32             0            32
         """,
     )
 
@@ -75,13 +86,23 @@ def test_request_rows_say_which_tokens_each_round_computed(tmp_path, expect):
     run.round(("a0", 16, 32))
     run.round(("a0", 32))
     run.rows_of["rows"][0] |= {"published_hash": 255, "restored_hash": 2**64 - 1}
+    connection = open_runs([run.write()])
     expect(
-        open_runs([run.write()]),
+        connection,
         "request_rows ORDER BY round",
         """
-        round slot start_ms end_ms request_id request_group kind    first_token end_token num_tokens num_reused_tokens restored_state   published_state
-        1     0    0        90     a0         3             new     32          48        16         32                ffffffffffffffff ff
-        2     0    100      190    a0         3             running 48          80        32         0                 -                -
+        round slot start_ms end_ms request_id request_group kind    first_token end_token num_tokens num_reused_tokens
+        1     0    0        90     a0         3             new     32          48        16         32
+        2     0    100      190    a0         3             running 48          80        32         0
+        """,
+    )
+    expect(
+        connection,
+        "request_rows ORDER BY round",
+        """
+        restored_state   published_state
+        ffffffffffffffff ff
+        -                -
         """,
     )
 
@@ -114,9 +135,9 @@ def test_round_details_and_spans(tmp_path, expect):
         connection,
         "round_details ORDER BY round",
         """
-        round start_ms end_ms duration_ms schedule_ms probe_ms recorder_ms num_rows_running num_rows_new probe_end_reason
-        1     0        90     90          10          -        0           0                1            -
-        2     100      173    73          10          5        2           1                0            row_capacity
+        round start_ms end_ms schedule_ms probe_ms recorder_ms num_rows_running num_rows_new probe_end_reason
+        1     0        90     10          -        0           0                1            -
+        2     100      173    10          5        2           1                0            row_capacity
         """,
     )
     expect(
