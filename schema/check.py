@@ -6,14 +6,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from radixflow.schema.check_queries import CROSS_CHECKS, ORDERED_TIMES
 from radixflow.schema.connection import open_runs
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.manifest import MANIFEST_NAME, is_run
 from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.segment_files import decoding_fault, read_segment
 from radixflow.schema.tables import ALL_TABLES
 
 EXAMPLES = 5
@@ -74,10 +73,11 @@ def _state_faults(run: RunDirectory, state: str) -> Iterator[Fault]:
     if state == "incomplete":
         open_writers = [name for name, status in run.writers().items() if not status.get("closed")]
         who = f"; not closed: {', '.join(open_writers)}" if open_writers else ""
-        yield Fault(MANIFEST_NAME, f"The recording did not come to its end, the run is incomplete{who}.")
+        repaired = f" (repaired {run.manifest.repaired_utc})" if run.manifest.repaired_utc else ""
+        yield Fault(MANIFEST_NAME, f"The recording did not come to its end, the run is incomplete{repaired}{who}.")
     if state != "recording":
         for path in run.unfinished_files():
-            yield Fault(f"{path.parent.name}/{path.name}", "A file was being written when the recording ended.")
+            yield Fault(str(path.relative_to(run.path)), "A file was being written when the recording ended.")
 
 
 def _said_faults(run: RunDirectory) -> Iterator[Fault]:
@@ -99,24 +99,12 @@ def _said_faults(run: RunDirectory) -> Iterator[Fault]:
 
 
 def _content_faults(run: RunDirectory) -> Iterator[Fault]:
-    """Decode every column chunk: a file can be damaged behind a footer that is whole."""
+    """Decode every file of a table's schema; what has none, or another, is told by ``segment_faults``."""
     for table, schema in ALL_TABLES.items():
         for path in run.segments(table):
-            try:
-                with pq.ParquetFile(path) as file:
-                    for group in range(file.metadata.num_row_groups if file.schema_arrow.names == schema.names else 0):
-                        file.read_row_group(group)
-            except (pa.ArrowInvalid, OSError) as error:
-                if _has_footer(path):
-                    yield Fault(f"{table}/{path.name}", f"The file is damaged, it cannot be decoded ({error}).")
-
-
-def _has_footer(path: Path) -> bool:
-    try:
-        pq.read_metadata(path)
-    except (pa.ArrowException, OSError):
-        return False
-    return True
+            fault = None if read_segment(path, schema).fault else decoding_fault(path)
+            if fault is not None:
+                yield Fault(f"{table}/{path.name}", f"The file {fault}")
 
 
 def _segment_faults(connection: duckdb.DuckDBPyConnection) -> Iterator[Fault]:
@@ -126,8 +114,8 @@ def _segment_faults(connection: duckdb.DuckDBPyConnection) -> Iterator[Fault]:
 
 
 def _count_faults(connection: duckdb.DuckDBPyConnection, run: RunDirectory, state: str) -> Iterator[Fault]:
-    """Compare the counts of the manifest, which are written when a recording ends."""
-    if state != "complete":
+    """Compare the counts of the manifest, which are written when a recording ends and by a repair."""
+    if state != "complete" and not run.manifest.repaired_utc:
         return
     for table in ALL_TABLES:
         ((found,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()

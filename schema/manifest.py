@@ -10,6 +10,7 @@ from typing import Any
 from radixflow.schema import json_kinds
 from radixflow.schema.atomic_files import write_json_atomically
 from radixflow.schema.errors import ExitCode, RadixflowError
+from radixflow.schema.writer_hold import free_room
 
 RUN_FORMAT = "radixflow-run"
 """Magic word in every manifest."""
@@ -47,6 +48,7 @@ class Manifest:
         drops: Rows lost, by table.
         faults: What went wrong in the recording, in sentences.
         probe: ``off``, ``blocked`` or ``full``: how far the counterfactual probe goes.
+        repaired_utc: When a repair last mended the run after its recording was killed.
         run_id: Random name of the run.
         format: Always ``radixflow-run``.
         format_version: Version of the run directory.
@@ -71,6 +73,7 @@ class Manifest:
     drops: dict[str, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     probe: str = "blocked"
+    repaired_utc: str | None = None
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     format: str = RUN_FORMAT
     format_version: int = FORMAT_VERSION
@@ -106,10 +109,14 @@ class Manifest:
 def write_manifest(run_path: Path | str, manifest: Manifest) -> None:
     """Write ``manifest.json`` into the run directory, whole or not at all, synced to the disk.
 
+    The last manifest of a run, which does not say ``recording``, takes the room that was reserved for it.
+
     Raises:
         RadixflowError: The folder cannot be written (exit code OUTPUT).
     """
     path = Path(run_path) / MANIFEST_NAME
+    if manifest.state != "recording":
+        free_room(Path(run_path))
     try:
         write_json_atomically(path, manifest.to_json())
     except OSError as error:
@@ -149,7 +156,7 @@ def _load(path: Path) -> Any:
 _KINDS = {
     **dict.fromkeys(
         ("experiment", "stream", "policy", "state", "run_id", "created_utc", "engine_kind", "probe",
-         "policy_effective?", "finished_utc?", "model.name", "workload.digest", "workload.regime",
+         "policy_effective?", "finished_utc?", "repaired_utc?", "model.name", "workload.digest", "workload.regime",
          "workload.input_order", "versions.vllm", "hardware.cpu", "hardware.device"), json_kinds.TEXT,
     ),
     **dict.fromkeys(("model", "engine_arguments", "workload", "versions", "hardware"), json_kinds.OBJECT),

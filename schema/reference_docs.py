@@ -28,10 +28,15 @@ is `runs/<experiment>/<stream>/<policy>/`. Another format version is refused wit
 | `<table>/<writer>-<first>-<last>.parquet` | segments merged when their writer closed; holds those numbers |
 | `writers/<writer>.json` | what one writer process says of itself, replaced about every second while it lives |
 | `*/.tmp-*` | a file that is being written, or was when the process was killed; no reader looks at it |
+| `writers/.held-<writer>` | locked by the writer while it lives; room for its last status on a full disk |
+| `.reserved` | room for the last manifest on a full disk, while the run is recorded |
+| `set-aside/<table>/` | files that `radixflow-collect repair` could not read; no reader looks at them |
 
-A segment is written at least every second, so a killed process loses at most its last second. A run is *complete* when
-its manifest says `complete` and every writer is closed; *recording* while a writer file or the manifest changed in the
-last {stale:.0f} seconds; else *incomplete*, and still readable. Rows that could not be kept are counted as drops.
+A row is on the disk within a second, so a killed process loses at most its last second; a round that is there has its
+rows and visits there. A run is *complete* when its manifest says `complete` and every writer is closed; *recording*
+while a writer file or the manifest changed in the last {stale:.0f} seconds; else *incomplete*, and still readable. A
+run that was killed is mended by `radixflow-collect repair`; it stays incomplete, and `repaired_utc` says when. Rows
+that could not be kept are counted as drops.
 All host times are `time.monotonic_ns` of one machine; the clock anchors of the manifest tie them to wall time.
 No prompt text and no prompt token ids are stored.
 

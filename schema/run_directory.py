@@ -22,6 +22,7 @@ from radixflow.schema.manifest import (
     write_manifest,
 )
 from radixflow.schema.segment_names import without_merged
+from radixflow.schema.writer_hold import held_writers, reserve_room
 
 __all__ = [
     "CLIENT_WRITER",
@@ -32,6 +33,7 @@ __all__ = [
     "create_run",
     "find_runs",
     "require_at_rest",
+    "unclosed_sentence",
 ]
 
 WRITERS_FOLDER = "writers"
@@ -97,7 +99,12 @@ class RunDirectory:
 
     def unfinished_files(self) -> list[Path]:
         """Return files under a temporary name: what a writer was writing when it was killed."""
-        return sorted(self.path.glob(f"*/{TEMPORARY_PREFIX}*"))
+        found = [*self.path.glob(f"{TEMPORARY_PREFIX}*"), *self.path.glob(f"*/{TEMPORARY_PREFIX}*")]
+        return sorted(found)
+
+    def living_writers(self) -> list[str]:
+        """Return the names of the writers whose processes live on this machine, whether they report or not."""
+        return held_writers(self.path / WRITERS_FOLDER)
 
     def _writer_files(self) -> list[Path]:
         found = (self.path / WRITERS_FOLDER).glob("*.json")
@@ -129,6 +136,8 @@ def create_run(path: Path | str, manifest: Manifest, force: bool = False) -> Run
     try:
         _make_room(path, force)
         path.mkdir(parents=True, exist_ok=True)
+        if manifest.state == "recording":
+            reserve_room(path)
     except OSError as error:
         reason = "a file is in the way" if error.errno in (errno.EEXIST, errno.ENOTDIR) else error.strerror or error
         raise RadixflowError(f"Cannot create the run {path}: {reason}.", ExitCode.OUTPUT) from error
@@ -158,6 +167,17 @@ def find_runs(root: Path | str) -> list[RunDirectory]:
     return sorted(found, key=lambda run: run.path)
 
 
+def unclosed_sentence(name: str, status: dict[str, Any]) -> str:
+    """Say what a writer that did not close leaves behind.
+
+    Args:
+        name: Name of the writer.
+        status: What it said of itself.
+    """
+    lost = "" if status.get("faults") else " At most its last second is missing."
+    return f"The writer {name} did not close its part of the run.{lost}"
+
+
 def require_at_rest(path: Path) -> None:
     """Leave a run alone whose writers are at work: they would go on writing into the run that takes its place.
 
@@ -165,10 +185,15 @@ def require_at_rest(path: Path) -> None:
         RadixflowError: The run is being recorded (exit code OUTPUT).
     """
     try:
-        is_live = RunDirectory(path).state == "recording"
+        run = RunDirectory(path)
+        living = run.living_writers()
+        is_recent = run.state == "recording"
     except RadixflowError:  # of another format version, or broken
         return
-    if is_live:
+    if living:
+        sentence = f"The run in {path} is being recorded: its writer {living[0]} lives; it is left alone."
+        raise RadixflowError(sentence, ExitCode.OUTPUT)
+    if is_recent:
         sentence = f"The run in {path} is being recorded, or was {STALE_SECONDS:.0f} seconds ago; it is left alone."
         raise RadixflowError(sentence, ExitCode.OUTPUT)
 

@@ -108,6 +108,21 @@ def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -
     return Segment(path, metadata.num_rows, minimum)
 
 
+def decoding_fault(path: Path) -> str | None:
+    """Decode every column chunk of a file with a footer: it can be damaged before it. None when it is whole.
+
+    Returns:
+        Why it is no segment, to follow its name in a sentence.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.metadata.num_row_groups):
+                file.read_row_group(group)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        return f"is damaged, it cannot be decoded ({_first_line(error)})."
+    return None
+
+
 def _minimum(metadata: pq.FileMetaData, column: str | None) -> int | None:
     index = metadata.schema.names.index(column)
     columns = [metadata.row_group(group).column(index) for group in range(metadata.num_row_groups)]

@@ -19,11 +19,14 @@ from radixflow.schema.run_directory import WRITERS_FOLDER
 from radixflow.schema.segment_files import Row, encode_rows, warm_up, write_segment
 from radixflow.schema.segment_names import SegmentName
 from radixflow.schema.tables import ALL_TABLES
+from radixflow.schema.writer_hold import WriterHold
 
-FLUSH_SECONDS = 1.0
-"""How long a row may wait in memory: what a killed process loses at most."""
+FLUSH_SECONDS = 0.8
+"""Time between two flushes: with the writing itself, a row is on the disk within a second."""
 FLUSH_ROWS = 50_000
-"""Rows of one table that are written without waiting for the second."""
+"""Rows of one table that are written without waiting for the next flush, and most rows of a segment."""
+LEAST_PAUSE_SECONDS = 0.05
+"""A disk that is too slow for the flushes is left alone for this long between two."""
 MAXIMUM_PENDING_ROWS = 500_000
 """Rows of all tables that may wait in memory; beyond, rows are dropped and counted."""
 
@@ -69,12 +72,16 @@ class SegmentWriter:
         self._sequence = {table: self._next_sequence(table) for table in self._tables}
         self._accepting = True
         self._stopped_by_fault = False
+        self._ends_early = False
+        self._is_name_taken = False
         self._closed = False
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"radixflow-{writer_name}", daemon=True)
         warm_up()
         _LIVE_WRITERS.add(self)
+        self._hold: WriterHold | None = None
+        self._take_hold()
         self._write_status()
         self._thread.start()
 
@@ -127,24 +134,31 @@ class SegmentWriter:
                 "closed": self._closed,
             }
 
-    def close(self, timeout: float = 30.0) -> bool:
+    def close(self, timeout: float = 30.0, fault: str | None = None) -> bool:
         """Write what is pending, merge small segments, and end; calling it again is harmless.
 
         Args:
-            timeout: Seconds to wait for the disk.
+            timeout: Seconds to wait for the disk; the end goes on behind the caller's back where it takes longer.
+            fault: Why the recording ends before what it records does: kept in :attr:`faults`, and the writer does not
+                call itself closed.
 
         Returns:
             Whether everything pending was written and the writer is closed.
         """
+        if fault is not None:
+            self.faults.append(fault)
+            self._ends_early, self._closed = True, False
         with self._lock:
             self._accepting = False
         self._wake.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout)
-        if self._stopped_by_fault or self.faults:
-            self._write_status()  # with the rows that were dropped since, and with faults that were told since
         if not self._thread.is_alive():
+            if self._stopped_by_fault or self.faults:
+                self._write_status()  # with the rows that were dropped since
             _LIVE_WRITERS.discard(self)
+            if self._hold is not None:
+                self._hold.end()
         return self._closed
 
     def __enter__(self) -> "SegmentWriter":
@@ -154,27 +168,37 @@ class SegmentWriter:
         self.close()
 
     def _run(self) -> None:
+        next_flush = time.monotonic() + self._flush_seconds
         try:
             while self._accepting:
-                self._wake.wait(self._flush_seconds)
+                self._wake.wait(max(LEAST_PAUSE_SECONDS, next_flush - time.monotonic()))
                 self._wake.clear()
+                next_flush = time.monotonic() + self._flush_seconds
                 self._flush()
                 self._write_status()
             self._flush()
-            self._closed = not self._stopped_by_fault
+            self._closed = not (self._stopped_by_fault or self._ends_early)
             self._write_status(self._durable)
-            if self._closed:  # after the status: a process that is killed while it merges has closed its writer
+            if not self._stopped_by_fault:  # after the status: a process that is killed while it merges has closed
                 for table, schema in self._tables.items():
                     compact_segments(self.run_path / table, self.writer_name, schema, self._durable)
-        except Exception as error:  # whatever it is, the engine must not feel it
+        except BaseException as error:  # whatever it is, the engine must not feel it
             self._stop(error)
 
     def _flush(self) -> None:
-        for table in self._tables:
-            with self._lock:
-                rows, self._pending[table] = self._pending[table], []
-            if rows:
-                self._write_rows(table, rows)
+        """Write all that is pending, as it was at one moment, each table after those that explain its rows."""
+        with self._lock:
+            taken, self._pending = self._pending, {table: [] for table in self._tables}
+        for table in sorted(taken, key=lambda table: table in _WRITTEN_LAST):
+            rows = taken[table]
+            while rows:
+                part, rows = rows[:FLUSH_ROWS], rows[FLUSH_ROWS:]
+                try:
+                    self._write_rows(table, part)
+                except BaseException:
+                    self._give_up(taken, table, rows)
+                    raise
+            taken[table] = []
 
     def _write_rows(self, table: str, rows: list[Row]) -> None:
         num_written = 0
@@ -193,6 +217,12 @@ class SegmentWriter:
                 self._drops[table] += len(rows) - num_written
                 self._num_pending -= len(rows)
 
+    def _give_up(self, taken: dict[str, list[Row]], failed: str, left: list[Row]) -> None:
+        """Put back what a failed flush has not tried to write: it is counted as dropped with the rest."""
+        with self._lock:
+            for table, rows in (taken | {failed: left}).items():
+                self._pending[table] = rows + self._pending[table]
+
     def _segment_path(self, table: str) -> Path:
         folder = self.run_path / table
         folder.mkdir(exist_ok=True)  # not its parents: a run that was removed is not made again
@@ -203,7 +233,20 @@ class SegmentWriter:
         names = [SegmentName.parse(path.name) for path in (self.run_path / table).glob("*.parquet")]
         return max((name.last for name in names if name and name.writer == self.writer_name), default=-1) + 1
 
+    def _take_hold(self) -> None:
+        folder = self.run_path / WRITERS_FOLDER
+        try:
+            folder.mkdir(exist_ok=True)
+            self._hold = WriterHold(folder, self.writer_name)
+        except BlockingIOError:
+            self._is_name_taken = True
+            self._stop(OSError(f"another process writes as {self.writer_name}"))
+        except OSError:  # the status, which is written next, meets the same and tells of it
+            pass
+
     def _write_status(self, durable: bool = False) -> None:
+        if self._is_name_taken:
+            return  # the file is the other process's
         folder = self.run_path / WRITERS_FOLDER
         try:
             folder.mkdir(exist_ok=True)
@@ -211,7 +254,7 @@ class SegmentWriter:
         except (OSError, TypeError, ValueError) as error:
             self._stop(error)
 
-    def _stop(self, error: Exception) -> None:
+    def _stop(self, error: BaseException) -> None:
         """End the writing for good; what waits in memory is given up and counted."""
         already_stopped, self._stopped_by_fault = self._stopped_by_fault, True
         with self._lock:
@@ -224,6 +267,8 @@ class SegmentWriter:
             return
         self._say(f"{self.writer_name} stopped writing to {self.run_path.name}: {_reason(error)}")
         self._closed = False
+        if self._hold is not None:
+            self._hold.free_room()  # for the status, should the disk be full
         self._write_status()
 
     def _say(self, sentence: str) -> None:
@@ -237,7 +282,12 @@ class SegmentWriter:
         self._accepting = False
         self._num_pending = 0
         self._pending = {table: [] for table in self._tables}
+        if self._hold is not None:
+            self._hold.forget()
 
+
+_WRITTEN_LAST = ("rounds",)
+"""A round that is on the disk has its rows and visits there, too, even where the process was killed in between."""
 
 _LIVE_WRITERS: "weakref.WeakSet[SegmentWriter]" = weakref.WeakSet()
 
@@ -258,5 +308,5 @@ os.register_at_fork(after_in_child=_silence_in_child)
 atexit.register(_close_all)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return str(getattr(error, "strerror", None) or error or type(error).__name__)

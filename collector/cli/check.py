@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from radixflow.collector.cli.command_parser import CommandParser
+from radixflow.collector.cli.printable import printable_line
 from radixflow.schema.errors import ExitCode
 from radixflow.schema.standard_streams import writing_to_stdout
 
@@ -33,10 +34,5 @@ def run(words: Sequence[str]) -> int:
             print(json.dumps([{"run": str(path), **asdict(fault)} for path, fault in faults], indent=2))
         else:
             for path, fault in faults:
-                print(_one_line(f"{path}: {fault.where}: {fault.sentence}"))
+                print(printable_line(f"{path}: {fault.where}: {fault.sentence}"))
     return int(ExitCode.FAULTS if faults else ExitCode.OK)
-
-
-def _one_line(text: str) -> str:
-    """What a run says of itself may neither break the line nor steer the terminal."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)

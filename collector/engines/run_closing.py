@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from radixflow.schema.manifest import Manifest, utc_now, write_manifest
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.run_directory import RunDirectory, unclosed_sentence
 
 
 def close_run(path: Path, manifest: Manifest, state: str) -> None:
@@ -20,7 +20,7 @@ def close_run(path: Path, manifest: Manifest, state: str) -> None:
         _add(manifest.drops, writer.get("drops", {}))
         manifest.faults += [str(fault) for fault in writer.get("faults", [])]
         if not writer.get("closed"):
-            manifest.faults.append(f"The writer {name} did not close its part of the run.")
+            manifest.faults.append(unclosed_sentence(name, writer))
             state = "incomplete"
     manifest.policy_effective = writers.get("engine", {}).get("policy_effective", manifest.policy_effective)
     manifest.state, manifest.finished_utc = state, utc_now()

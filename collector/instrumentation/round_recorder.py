@@ -263,8 +263,7 @@ class RoundRecorder(ScanListener):
 
     def let_go(self, sentence: str) -> None:
         """Keep what was recorded and stop; the scan may be between two hooks, so it keeps its (now deaf) listener."""
-        self._writer.faults.append(sentence)
-        self._writer.close()
+        self._writer.close(timeout=0, fault=sentence)
 
     def _event(
         self, time_ns: int, life: RequestLife, event: str, round_number: int | None,

@@ -36,8 +36,7 @@ class SpanRecorder:
 
     def let_go(self, sentence: str) -> None:
         """Keep what was recorded and stop."""
-        self._writer.faults.append(sentence)
-        self._writer.close()
+        self._writer.close(timeout=0, fault=sentence)
 
 
 class RecordsSpans:

@@ -30,7 +30,7 @@ def test_a_run_is_not_replaced_without_force(tmp_path):
         create_run(tmp_path / "run", manifest())
     assert caught.value.exit_code == ExitCode.OUTPUT
     create_run(tmp_path / "run", manifest(), force=True)
-    assert [path.name for path in (tmp_path / "run").iterdir()] == ["manifest.json"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [".reserved", "manifest.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 

@@ -196,7 +196,7 @@ def test_a_killed_process_keeps_its_complete_segments(run):
     appended = int(process.communicate()[0].split()[-1])
     numbers = [row["round"] for row in read(run, "spans")]
     assert numbers == list(range(len(numbers)))
-    assert 0 < appended - len(numbers) < 1000  # one row a millisecond: less than a second is lost
+    assert 0 <= appended - len(numbers) < 1000  # one row a millisecond: less than a second is lost
     assert run.writers()["engine"]["closed"] is False
 
 

@@ -18,6 +18,7 @@ from radixflow.collector.instrumentation.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
 from radixflow.collector.policies import RadixFlowScheduler
 from radixflow.collector.vllm_adapters.scan import ScanListener
+from radixflow.schema import table_writer
 from radixflow.schema.check import check_run
 from radixflow.schema.manifest import Manifest
 from radixflow.schema.run_directory import RunDirectory, create_run
@@ -91,7 +92,10 @@ def break_probe(monkeypatch: pytest.MonkeyPatch, method: str) -> list[str]:
 
 
 def assert_the_run_says_so(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (sentence,) = RunDirectory(run).writers()["engine"]["faults"]
+    table_writer._close_all()  # as at the end of the process: the recorder does not wait for the disk
+    status = RunDirectory(run).writers()["engine"]
+    assert not status["closed"], "a recording that ended early is not complete"
+    (sentence,) = status["faults"]
     assert sentence.startswith("recording stopped in ")
     assert sentence.endswith("RuntimeError: sabotage")
     assert any(fault.where == "writers/engine.json" and fault.sentence == sentence for fault in check_run(run))
