@@ -70,7 +70,8 @@ def _rounds(first: int, last: int, num_requests: int) -> Columns:
         "num_held": 0, "num_visits": is_new + np.minimum(waiting, 1), "num_blocked_visits": np.minimum(waiting, 1),
         "num_probed": np.maximum(waiting - 1, 0), "num_preempted": 0,
         "stop_reason": np.where(waiting > 0, "blocked", "end_of_queue"),
-        "stop_request": (newest + 1, waiting > 0), "probe_end_reason": ("end_of_queue", waiting > 1),
+        "stop_request": (newest + 1, waiting > 0),
+        "stop_cause": (np.where(_is_marked(newest + 1), "marked_again", "being_written"), waiting > 0), "probe_end_reason": ("end_of_queue", waiting > 1),
         "num_free_blocks": 1000, "num_empty_steps": 0, "update_start_ns": start + 9_000_000,
         "update_end_ns": start + 9_200_000, "probe_ns": 50_000, "recorder_ns": 20_000,
     }  # fmt: skip
@@ -89,7 +90,13 @@ def _rows(first: int, last: int, num_requests: int) -> Columns:
         "first_token": np.where(is_new, 1000, 1199 + age), "num_tokens": np.where(is_new, 200, 1),
         "num_reused_tokens": np.where(is_new, 1000, 0), "restored_hash": (request // 4 + 1, is_new),
         "published_hash": (request + 2**40, is_new),
+        "visit": (slot, is_new),
     }  # fmt: skip
+
+
+def _is_marked(request: Any) -> Any:
+    """Whether the state that a request waits for was published before."""
+    return request // 4 % 3 == 0
 
 
 def _visits(first: int, last: int, num_requests: int) -> Columns:
@@ -99,14 +106,34 @@ def _visits(first: int, last: int, num_requests: int) -> Columns:
     there = request < num_requests
     number, place, request, newest = number[there], place[there], request[there], newest[there]
     is_ready = (place > 0) & (place <= READY)
-    is_marked = ~is_ready & (request % 3 == 0)
+    is_marked = ~is_ready & _is_marked(request)
     cause = np.where(is_marked, "marked_again", "being_written")
     return {
-        "round": number, "visit": place + (number == _first_round(newest)), "request": request,
+        "round": number, "last_round": number, "visit": place + (number == _first_round(newest)), "request": request,
         "witness": np.where(place == 0, "native", "probe"), "outcome": np.where(is_ready, "ready", "blocked"),
         "reason": None, "cause": (cause, ~is_ready), "matched_tokens": np.where(is_ready, 0, 1000), "ready_tokens": 0,
-        "awaited_hash": (request // 4 + 1, ~is_ready), "producer": (newest, ~is_ready),
-        "published_round": (np.maximum(number - 1, 1), is_marked), "num_tokens": (np.full(len(number), 200), is_ready),
+        "awaited_hash": (request // 4 + 1, ~is_ready), "num_tokens": (np.full(len(number), 200), is_ready),
+    }  # fmt: skip
+
+
+def _awaited_states(first: int, last: int, num_requests: int) -> Columns:
+    """The head of the queue waits for one state, those behind the READY ones for others; four requests share one."""
+    places = np.array([0, *range(READY + 1, VISITS)])
+    number, place = (part.ravel() for part in np.meshgrid(np.arange(first, last), places, indexing="ij"))
+    _, newest = _running(number, num_requests)
+    request = newest + 1 + place
+    there = request < num_requests
+    number, place, request, newest = number[there], place[there], request[there], newest[there]
+    is_first = np.ones(len(number), dtype=bool)
+    is_first[1:] = (number[1:] != number[:-1]) | (request[1:] // 4 != request[:-1] // 4)
+    count = np.diff(np.append(np.flatnonzero(is_first), len(number)))
+    number, place, request, newest = number[is_first], place[is_first], request[is_first], newest[is_first]
+    is_marked = _is_marked(request)
+    return {
+        "round": number, "awaited_hash": request // 4 + 1,
+        "cause": np.where(is_marked, "marked_again", "being_written"), "producer": newest,
+        "published_round": (np.maximum(number - 1, 1), is_marked), "num_visits": (place == 0).astype(int),
+        "num_probe_visits": count - (place == 0),
     }  # fmt: skip
 
 
@@ -163,7 +190,10 @@ def _names(number: Any) -> Any:
     return np.char.add(np.char.add("q", (number // 4).astype(str)), np.char.add("-b", (number % 4).astype(str)))
 
 
-_BY_ROUND = {"rounds": (_rounds, 1), "rows": (_rows, ROWS), "visits": (_visits, VISITS), "spans": (_spans, 2)}
+_BY_ROUND = {
+    "rounds": (_rounds, 1), "rows": (_rows, ROWS), "visits": (_visits, VISITS),
+    "awaited_states": (_awaited_states, VISITS - READY), "spans": (_spans, 2),
+}  # fmt: skip
 _BY_REQUEST = {"requests": (_requests, 1), "offers": (_offers, 1), "events": (_events, 3)}
 
 

@@ -1,5 +1,7 @@
 """What must hold within and between the tables of a run, as queries that find what does not."""
 
+from radixflow.schema.tables.visits import MAXIMUM_VISIT_ROUNDS
+
 ORDERED_TIMES = (
     ("rounds", "round", ("schedule_start_ns", "schedule_end_ns", "update_start_ns", "update_end_ns")),
     ("requests", "request_id", ("registered_ns", "first_selected_ns", "finished_ns")),
@@ -16,7 +18,7 @@ _TOTALS = """requests:
         SELECT request, count(*) AS counted_rows, sum(num_tokens) AS counted_tokens FROM rows GROUP BY request
     ) AS counted ON counted.request = requests.request
     LEFT JOIN (
-        SELECT request, count(*) AS num_blocked FROM visits
+        SELECT request, sum(last_round - round + 1) AS num_blocked FROM visits
         WHERE outcome = 'blocked' AND witness = 'native' GROUP BY request
     ) AS blocked ON blocked.request = requests.request"""
 
@@ -61,7 +63,12 @@ CROSS_CHECKS = (
         "format('Round {} says {} tokens, rows has {}.', round, tokens_scheduled, num_tokens)",
     ),
     (
-        _repeated("visits", "round, visit"),
+        "visits",
+        f"last_round < round OR last_round >= round + {MAXIMUM_VISIT_ROUNDS}",
+        "format('A run of visits of request {} goes from round {} to {}.', request, round, last_round)",
+    ),
+    (
+        _repeated("round_visits", "round, visit"),
         "times > 1",
         "format('Position {} of the scan of round {} is there {} times.', visit, round, times)",
     ),

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,7 @@ class SegmentWriter:
         self._flush_seconds = flush_seconds
         self._durable = durable
         self._facts: dict[str, Any] = {}
+        self._sources: dict[str, Callable[[], list[Row]]] = {}
         self._pending: dict[str, list[Row]] = {table: [] for table in self._tables}
         self._num_pending = 0
         self._rows_written = dict.fromkeys(self._tables, 0)
@@ -104,6 +105,15 @@ class SegmentWriter:
             is_full = len(pending) >= FLUSH_ROWS
         if is_full:
             self._wake.set()
+
+    def pull(self, table: str, source: Callable[[], list[Row]]) -> None:
+        """Ask ``source`` for rows whenever what waits is written: for rows that are still growing until then.
+
+        Args:
+            table: One of the writer's tables.
+            source: Called from the writer's thread; returns the rows it has and forgets them.
+        """
+        self._sources[table] = source
 
     def describe(self, **facts: Any) -> None:
         """Add facts (JSON values) to what the writer says of itself in ``writers/<writer>.json``."""
@@ -189,6 +199,8 @@ class SegmentWriter:
         """Write all that is pending, as it was at one moment, each table after those that explain its rows."""
         with self._lock:
             taken, self._pending = self._pending, {table: [] for table in self._tables}
+        for table, source in self._sources.items():  # after the rest was taken, so that no row waits for one of these
+            self._add_pulled(taken[table], source())
         for table in sorted(taken, key=lambda table: table in _WRITTEN_LAST):
             rows = taken[table]
             while rows:
@@ -199,6 +211,11 @@ class SegmentWriter:
                     self._give_up(taken, table, rows)
                     raise
             taken[table] = []
+
+    def _add_pulled(self, taken: list[Row], rows: list[Row]) -> None:
+        taken += rows
+        with self._lock:
+            self._num_pending += len(rows)
 
     def _write_rows(self, table: str, rows: list[Row]) -> None:
         num_written = 0

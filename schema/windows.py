@@ -29,7 +29,7 @@ class Window(NamedTuple):
     """A part of the opened runs to ask for.
 
     Attributes:
-        cursor: Where to ask; names of requests outside the window are NULL here.
+        cursor: Where to ask; visits outside the window are not there, names of requests outside it are NULL.
         condition: SQL condition on ``run`` and ``round`` for every view of rounds.
     """
 
@@ -42,7 +42,7 @@ SELECT min(low), max(high)
 FROM (
     SELECT min(request) AS low, max(request) AS high FROM rows WHERE {where}
     UNION ALL
-    SELECT least(min(request), min(producer)), greatest(max(request), max(producer)) FROM visits WHERE {where}
+    SELECT least(min(request), min(producer)), greatest(max(request), max(producer)) FROM round_visits WHERE {where}
     UNION ALL
     SELECT min(stop_request), max(stop_request) FROM rounds WHERE {where}
 )
@@ -103,6 +103,9 @@ def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> I
     """
     cursor, condition = connection.cursor(), within(ranges)
     try:
+        if ranges:
+            first, last = min(each.first for each in ranges), max(each.last for each in ranges)
+            cursor.execute(f"SET VARIABLE first_round = {first}; SET VARIABLE last_round = {last}")
         ((low, high),) = cursor.execute(_REQUESTS.format(where=condition)).fetchall()
         if low is not None:
             cursor.execute(f"SET VARIABLE first_request = {low}; SET VARIABLE last_request = {high}")

@@ -47,8 +47,13 @@ def blocked(request_id, producer, matched=32, ready=0, published_round=None, wit
     """A visit that ended BLOCKED; with ``published_round`` the state was only marked again."""
     cause = "being_written" if published_round is None else "marked_again"
     columns = {"cause": cause, "producer": producer, "matched_tokens": matched, "ready_tokens": ready}
-    columns |= {"published_round": published_round, "awaited_hash": 2**63 + 1}
+    columns |= {"published_round": published_round, "awaited_hash": hash_of(cause[0] + producer)}
     return Visit(request_id, "blocked", witness, columns, at)
+
+
+def hash_of(producer) -> int:
+    """A 64-bit hash for the state of a producer, above 2**63."""
+    return 2**63 + int.from_bytes(producer.encode()[:7], "little")
 
 
 def ready(request_id, num_tokens, at=None) -> Visit:
@@ -139,6 +144,7 @@ class RunBuilder:
         self._next_start_ns += duration_ns
         waiting = self._num_waiting(start_ns)
         kinds = [self._add_row(number, start_ns, slot, *row) for slot, row in enumerate(rows)]
+        self._place_rows(number, {visit.at for visit in visits})
         self._add_visits(number, start_ns, sum(kind != "running" for kind in kinds), visits)
         if finishes:
             for request_id, *_ in rows:
@@ -157,6 +163,7 @@ class RunBuilder:
             "num_blocked_visits": sum(v.outcome == "blocked" and v.witness == "native" for v in visits),
             "num_probed": len(probed), "num_preempted": 0, "stop_reason": stop,
             "stop_request": None if stop_request is None else self.numbers[stop_request],
+            "stop_cause": _stop_cause(stop, stop_request, visits),
             "probe_end_reason": "row_capacity" if probed else None, "num_free_blocks": 100 - number,
             "num_empty_steps": 0, "update_start_ns": start_ns + 80, "update_end_ns": start_ns + 90,
             "probe_ns": PROBE_NS if probed else None, "recorder_ns": 0,
@@ -222,17 +229,33 @@ class RunBuilder:
         })  # fmt: skip
         return kind
 
+    def _place_rows(self, number: int, taken: set[int | None]) -> None:
+        """Give the rows selected from the waiting queue their places in the scan, around the visits that say ``at``."""
+        free = (place for place in range(1_000) if place not in taken)
+        for row in self.rows_of["rows"]:
+            if row["round"] == number and row["kind"] != "running":
+                row["visit"] = next(free)
+
     def _add_visits(self, number: int, start_ns: int, num_selected: int, visits: tuple[Visit, ...]) -> None:
+        awaited: dict[int, dict[str, Any]] = {}
         for position, visit in enumerate(visits):
             columns = dict(visit.columns)
-            if "producer" in columns:
-                columns["producer"] = self.numbers[columns["producer"]]
+            if visit.outcome == "blocked":
+                producer = self.numbers[columns.pop("producer")]
+                state = {
+                    "round": number, "awaited_hash": columns["awaited_hash"], "cause": columns["cause"],
+                    "producer": producer, "published_round": columns.pop("published_round"), "num_visits": 0,
+                    "num_probe_visits": 0,
+                }  # fmt: skip
+                state = awaited.setdefault(columns["awaited_hash"], state)
+                state["num_visits" if visit.witness == "native" else "num_probe_visits"] += 1
             if visit.outcome == "blocked" and visit.witness == "native":
                 self._requests[visit.request_id]["num_blocked_visits"] += 1
                 self._event(start_ns, visit.request_id, "blocked", round=number, detail=columns["cause"])
             at = num_selected + position if visit.at is None else visit.at
-            named = {"round": number, "visit": at, "request": self.numbers[visit.request_id]}
+            named = {"round": number, "last_round": number, "visit": at, "request": self.numbers[visit.request_id]}
             self.rows_of["visits"].append({**named, "witness": visit.witness, "outcome": visit.outcome, **columns})
+        self.rows_of["awaited_states"] += awaited.values()
 
     def _finish_if_done(self, request_id: str, start_ns: int) -> None:
         life, offer = self._requests[request_id], self._offers[request_id]
@@ -255,6 +278,11 @@ class RunBuilder:
             ledger[name] = min(left, counts[name])
             left -= ledger[name]
         return ledger | {"rows_no_work": left}
+
+
+def _stop_cause(stop: str, stop_request: str | None, visits: tuple[Visit, ...]) -> str | None:
+    causes = [visit.columns.get("cause") for visit in visits if visit.request_id == stop_request]
+    return causes[0] if stop == "blocked" and causes else None
 
 
 def _manifest_facts(policy: str, row_capacity: int, token_budget: int) -> dict[str, Any]:

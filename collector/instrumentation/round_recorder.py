@@ -8,10 +8,11 @@ from radixflow.collector.instrumentation.guard import never_raises
 from radixflow.collector.instrumentation.probe import CounterfactualProbe, refused_allocation_reason, tokens_ready
 from radixflow.collector.instrumentation.publications import Publications
 from radixflow.collector.instrumentation.request_lives import RequestLife
-from radixflow.collector.instrumentation.round_rows import hash_number, slot_ledger_of, visit_row
+from radixflow.collector.instrumentation.round_rows import awaited_rows, hash_number, slot_ledger_of, visit_facts
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
 from radixflow.collector.instrumentation.stop_reason import settle_undecided, stop_of
+from radixflow.collector.instrumentation.visit_runs import VisitRuns
 from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener
 from radixflow.schema.table_writer import SegmentWriter
 
@@ -40,6 +41,8 @@ class RoundRecorder(ScanListener):
         self._num_empty_steps = 0
         self._notes = StepNotes(0, 0, 0)
         self._publications = Publications()
+        self._visit_runs = VisitRuns()
+        writer.pull("visits", self._visit_runs.take)
         self._open_rounds: dict[int, list[Any]] = {}
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -153,8 +156,8 @@ class RoundRecorder(ScanListener):
             return
         self._round += 1
         setattr(output, ROUND_ATTRIBUTE, self._round)
-        kinds = self._write_rows(output.num_scheduled_tokens)
-        self._write_visits()
+        places = self._write_visits()
+        kinds = self._write_rows(output.num_scheduled_tokens, places)
         row = self._round_row(output.num_scheduled_tokens, kinds, ended_ns)
         row[-1] = notes.recorder_ns + self._scan.clock() - processing_ns
         self._open_rounds[self._round] = row
@@ -162,7 +165,7 @@ class RoundRecorder(ScanListener):
 
     # -- rows of a round ---------------------------------------------------------------------------------------------
 
-    def _write_rows(self, scheduled: dict[str, int]) -> list[str]:
+    def _write_rows(self, scheduled: dict[str, int], places: dict[str, int]) -> list[str]:
         selected = {visit.request.request_id: visit for visit in self._notes.visits if visit.outcome == "selected"}
         written = self._publications.publish(self._scan.state_marks(), self._lives, self._round)
         rows, kinds = [], []
@@ -174,8 +177,8 @@ class RoundRecorder(ScanListener):
             life.add_row(first_token, num_tokens, visit is not None)
             restored = None if visit is None else self._scan.deepest_state(visit.hit_blocks)
             rows.append((
-                self._round, slot, life.number, kinds[-1], first_token, num_tokens, first_token if visit else 0,
-                hash_number(restored), hash_number(written.get(request_id)),
+                self._round, slot, life.number, kinds[-1], places.get(request_id), first_token, num_tokens,
+                first_token if visit else 0, hash_number(restored), hash_number(written.get(request_id)),
             ))  # fmt: skip
             if visit is not None:
                 self._select(life, kinds[-1])
@@ -194,17 +197,21 @@ class RoundRecorder(ScanListener):
             life.blocked_since_round = None
             self._event(started_ns, life, "recovered", self._round, num_rounds=num_rounds)
 
-    def _write_visits(self) -> None:
-        rows = []
-        for visit in self._notes.all_visits():
-            if visit.outcome == "selected":
-                continue
-            awaited = visit.state.awaited_hash if visit.state is not None and visit.cause == "marked_again" else None
-            rows.append(visit_row(self._round, visit, self._lives, self._publications.round_of(awaited)))
+    def _write_visits(self) -> dict[str, int]:
+        """Write what was looked at and not taken; returns the places of the selected requests in the scan."""
+        visits, lives = self._notes.all_visits(), self._lives
+        seen = [
+            (lives[visit.request.request_id].number, None if visit.outcome == "selected" else visit_facts(visit))
+            for visit in visits
+        ]
+        places, ended = self._visit_runs.add_round(self._round, seen)
+        self._writer.append("visits", ended)
+        self._writer.append("awaited_states", awaited_rows(self._round, visits, lives, self._publications))
+        for visit in visits:
             if visit.outcome == "blocked" and visit.witness == "native":
                 self._block(visit)
-        if rows:
-            self._writer.append("visits", rows)
+        pairs = zip(visits, places, strict=True)
+        return {visit.request.request_id: place for visit, place in pairs if visit.outcome == "selected"}
 
     def _block(self, visit: Visit) -> None:
         life = self._lives[visit.request.request_id]
@@ -231,6 +238,7 @@ class RoundRecorder(ScanListener):
             sum(visit.outcome == "blocked" for visit in notes.visits), len(probe.visits) if probe else 0,
             notes.num_preempted, stop_reason,
             self._lives[stop.request.request_id].number if stop is not None else None,
+            stop.cause if stop is not None else None,
             probe.end_reason if probe else None, scan.kv_cache_manager.block_pool.get_num_free_blocks(),
             self._num_empty_steps, None, None, probe.duration_ns if probe else None, 0,
         ]  # fmt: skip

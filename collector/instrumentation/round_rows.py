@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from radixflow.collector.instrumentation.publications import Publications
 from radixflow.collector.instrumentation.request_lives import RequestLife
 from radixflow.collector.instrumentation.slot_ledger import TOKEN_REASONS, Demand, SlotLedger, close_slot_ledger
 from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
+from radixflow.collector.instrumentation.visit_runs import Facts
 
 
 def hash_number(block_hash: bytes | None) -> int | None:
@@ -36,15 +39,29 @@ def slot_ledger_of(scan: Any, notes: StepNotes, scheduled: dict[str, int], stop_
     return close_slot_ledger(scan.max_num_running_reqs, len(scheduled), demand)
 
 
-def visit_row(
-    round_number: int, visit: Visit, lives: dict[str, RequestLife], published_round: int | None
-) -> tuple[Any, ...]:
-    """The row of table ``visits`` for a request that was looked at and not taken."""
+def visit_facts(visit: Visit) -> Facts:
+    """What a visit that did not select found: the columns of table ``visits`` from ``witness`` on."""
     state = visit.state
-    producer = lives.get(state.mark.request_id) if state is not None and state.mark is not None else None
     return (
-        round_number, visit.position, lives[visit.request.request_id].number, visit.witness, visit.outcome,
-        visit.reason, visit.cause, visit.matched_tokens, visit.ready_tokens,
-        hash_number(state.awaited_hash) if state is not None else None,
-        producer.number if producer is not None else None, published_round, visit.num_tokens,
+        visit.witness, visit.outcome, visit.reason, visit.cause, visit.matched_tokens, visit.ready_tokens,
+        hash_number(state.awaited_hash) if state is not None else None, visit.num_tokens,
     )  # fmt: skip
+
+
+def awaited_rows(
+    round_number: int, visits: Iterable[Visit], lives: dict[str, RequestLife], publications: Publications
+) -> list[tuple[Any, ...]]:
+    """The rows of table ``awaited_states`` for a round: within one, a state has one mark, the first that was set."""
+    states: dict[bytes, list[Any]] = {}
+    for visit in visits:
+        if visit.outcome != "blocked" or visit.state is None:
+            continue
+        awaited = visit.state.awaited_hash
+        if awaited not in states:
+            mark = visit.state.mark
+            producer = lives.get(mark.request_id) if mark is not None else None
+            published = publications.round_of(awaited) if visit.cause == "marked_again" else None
+            number = producer.number if producer is not None else None
+            states[awaited] = [round_number, hash_number(awaited), visit.cause, number, published, 0, 0]
+        states[awaited][5 if visit.witness == "native" else 6] += 1
+    return [tuple(state) for state in states.values()]

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 
+from radixflow.schema.tables.awaited_states import AWAITED_STATES
 from radixflow.schema.tables.events import EVENTS
 from radixflow.schema.tables.offers import OFFERS
 from radixflow.schema.tables.requests import REQUESTS
@@ -16,6 +17,7 @@ ALL_TABLES: dict[str, pa.Schema] = {
     "rounds": ROUNDS,
     "rows": ROWS,
     "visits": VISITS,
+    "awaited_states": AWAITED_STATES,
     "events": EVENTS,
     "spans": SPANS,
 }

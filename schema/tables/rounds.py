@@ -38,6 +38,7 @@ _scan = [
     column("num_preempted", pa.int32(), "requests", "Requests preempted in this round."),
     column("stop_reason", NAME, "", "What ended the scan: end_of_queue, blocked, or a reason of an OTHER outcome."),
     column("stop_request", pa.int32(), "", "Request at which the scan stopped.", joins="requests.request", nullable=True),
+    column("stop_cause", NAME, "", "Cause of a blocked stop: being_written or marked_again.", nullable=True),
     column("probe_end_reason", NAME, "", "What ended the probe, as stop_reason; NULL if it did not run.", nullable=True),
     column("num_free_blocks", pa.int32(), "blocks", "Free KV cache blocks when schedule() ended."),
     column("num_empty_steps", pa.int32(), "steps", "schedule() calls without work since the round before."),

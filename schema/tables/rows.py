@@ -12,6 +12,7 @@ ROWS = table(
         column("slot", pa.int16(), "", "Position in the round, in the order of selection from 0."),
         column("request", pa.int32(), "", "Request.", joins="requests.request"),
         column("kind", NAME, "", "new, running or resumed."),
+        column("visit", pa.int32(), "", "Place in the order of the scan, comparable with visits.visit of the same round; NULL for a running request.", nullable=True),
         column("first_token", pa.int32(), "tokens", "Position of the first scheduled token; the tokens before it are computed."),
         column("num_tokens", pa.int32(), "tokens", "Tokens scheduled in this round."),
         column("num_reused_tokens", pa.int32(), "tokens", "Tokens taken from the prefix cache in this round."),

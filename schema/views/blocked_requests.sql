@@ -1,20 +1,27 @@
 -- How long each refused request was blocked, and whether it recovered.
--- depends on: visits, requests, offers, round_ends
+-- depends on: visits, awaited_states, requests, offers, round_ends
 
 CREATE VIEW blocked_requests AS
 WITH refusals AS (
     SELECT
         run,
         request,
-        count(*) AS num_blocked_visits,
-        count(*) FILTER (cause = 'being_written') AS num_being_written_visits,
-        count(*) FILTER (cause = 'marked_again') AS num_marked_again_visits,
-        count(DISTINCT producer) AS num_producers,
+        sum(last_round - round + 1)::BIGINT AS num_blocked_visits,
+        coalesce(sum(last_round - round + 1) FILTER (cause = 'being_written'), 0)::BIGINT AS num_being_written_visits,
+        coalesce(sum(last_round - round + 1) FILTER (cause = 'marked_again'), 0)::BIGINT AS num_marked_again_visits,
         min(round) AS first_blocked_round,
-        max(round) AS last_blocked_round
+        max(last_round) AS last_blocked_round
     FROM visits
     WHERE outcome = 'blocked' AND witness = 'native'
     GROUP BY run, request
+),
+producers AS (
+    SELECT visits.run, visits.request, count(DISTINCT awaited_states.producer) AS num_producers
+    FROM visits
+    JOIN awaited_states ON awaited_states.run = visits.run AND awaited_states.awaited_hash = visits.awaited_hash
+        AND awaited_states.round BETWEEN visits.round AND visits.last_round
+    WHERE visits.outcome = 'blocked' AND visits.witness = 'native'
+    GROUP BY visits.run, visits.request
 )
 SELECT
     refusals.run,
@@ -23,7 +30,7 @@ SELECT
     refusals.num_blocked_visits,
     refusals.num_being_written_visits,
     refusals.num_marked_again_visits,
-    refusals.num_producers,
+    coalesce(producers.num_producers, 0) AS num_producers,
     refusals.first_blocked_round,
     refusals.last_blocked_round,
     requests.first_selected_round AS selected_round,
@@ -33,6 +40,7 @@ SELECT
     requests.num_reused_tokens,
     refusals.request
 FROM refusals
+LEFT JOIN producers ON producers.run = refusals.run AND producers.request = refusals.request
 LEFT JOIN requests ON requests.run = refusals.run AND requests.request = refusals.request
 LEFT JOIN offers ON offers.run = refusals.run AND offers.request_id = requests.request_id
 LEFT JOIN round_ends ON round_ends.run = refusals.run AND round_ends.round = refusals.first_blocked_round;

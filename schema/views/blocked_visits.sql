@@ -1,5 +1,5 @@
 -- Every refusal for a recurrent state: who waited, for whom, and what the wait cost in cached tokens.
--- depends on: visits, request_names, round_ends
+-- depends on: round_visits, request_names, round_ends
 
 CREATE VIEW blocked_visits AS
 SELECT
@@ -17,7 +17,7 @@ SELECT
     visits.ready_tokens,
     visits.matched_tokens - visits.ready_tokens AS num_tokens_lost,
     visits.request
-FROM visits
+FROM round_visits AS visits
 LEFT JOIN round_ends USING (run, round)
 LEFT JOIN request_names AS consumer ON consumer.run = visits.run AND consumer.request = visits.request
 LEFT JOIN request_names AS producer ON producer.run = visits.run AND producer.request = visits.producer
@@ -27,7 +27,7 @@ COMMENT ON VIEW blocked_visits IS 'One row a visit that ended BLOCKED, by the sc
 COMMENT ON COLUMN blocked_visits.run IS '[-] Run.';
 COMMENT ON COLUMN blocked_visits.round IS '[-] Round of the visit.';
 COMMENT ON COLUMN blocked_visits.start_ms IS '[ms] Start of that round after the start of the first round.';
-COMMENT ON COLUMN blocked_visits.visit IS '[-] Position in the scan from 0.';
+COMMENT ON COLUMN blocked_visits.visit IS '[-] Place in the order of the scan, comparable within the round; not consecutive.';
 COMMENT ON COLUMN blocked_visits.request_id IS '[-] The consumer; NULL if the recording ended before the request did.';
 COMMENT ON COLUMN blocked_visits.request_group IS '[-] Request group of the consumer.';
 COMMENT ON COLUMN blocked_visits.witness IS '[-] native or probe.';

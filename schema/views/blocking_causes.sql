@@ -1,21 +1,26 @@
 -- What refusals for a recurrent state cost, states marked again apart from states being written.
--- depends on: runs, visits, round_ends
+-- depends on: runs, visits, awaited_states, round_ends
 
 CREATE VIEW blocking_causes AS
 WITH refusals AS (
     SELECT
         run,
         cause,
-        count(*) AS num_visits,
+        sum(last_round - round + 1)::BIGINT AS num_visits,
         count(DISTINCT request) AS num_requests,
-        count(DISTINCT round) AS num_rounds,
-        sum(matched_tokens - ready_tokens)::BIGINT AS num_tokens_lost
+        sum((last_round - round + 1) * (matched_tokens - ready_tokens))::BIGINT AS num_tokens_lost
     FROM visits
     WHERE outcome = 'blocked' AND witness = 'native'
     GROUP BY run, cause
 ),
+awaited AS (
+    SELECT run, cause, count(DISTINCT round) AS num_rounds
+    FROM awaited_states
+    WHERE num_visits > 0
+    GROUP BY run, cause
+),
 probed AS (
-    SELECT run, cause, count(*) AS num_probe_visits
+    SELECT run, cause, sum(last_round - round + 1)::BIGINT AS num_probe_visits
     FROM visits
     WHERE outcome = 'blocked' AND witness = 'probe'
     GROUP BY run, cause
@@ -27,17 +32,16 @@ causes AS (
 ),
 stops AS (  -- the refusal at which the scan stopped
     SELECT
-        rounds.run,
-        visits.cause,
+        run,
+        stop_cause AS cause,
         count(*) AS num_rounds_stopped,
-        count(*) FILTER (rounds.rows_avoidable > 0) AS num_bubble_rounds,
-        sum(rounds.rows_avoidable)::BIGINT AS rows_avoidable,
-        sum(rounds.tokens_avoidable)::BIGINT AS tokens_avoidable,
-        sum(rounds.end_ns - rounds.start_ns) / 1e6 AS stopped_ms
-    FROM round_ends AS rounds
-    JOIN visits ON visits.run = rounds.run AND visits.round = rounds.round AND visits.request = rounds.stop_request
-    WHERE rounds.stop_reason = 'blocked' AND visits.outcome = 'blocked' AND visits.witness = 'native'
-    GROUP BY rounds.run, visits.cause
+        count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds,
+        sum(rows_avoidable)::BIGINT AS rows_avoidable,
+        sum(tokens_avoidable)::BIGINT AS tokens_avoidable,
+        sum(end_ns - start_ns) / 1e6 AS stopped_ms
+    FROM round_ends
+    WHERE stop_reason = 'blocked'
+    GROUP BY run, stop_cause
 )
 SELECT
     runs.run,
@@ -46,7 +50,7 @@ SELECT
     coalesce(refusals.num_visits, 0) AS num_visits,
     CASE WHEN runs.probe <> 'off' THEN coalesce(probed.num_probe_visits, 0) END AS num_probe_visits,
     coalesce(refusals.num_requests, 0) AS num_requests,
-    coalesce(refusals.num_rounds, 0) AS num_rounds,
+    coalesce(awaited.num_rounds, 0) AS num_rounds,
     refusals.num_tokens_lost,
     coalesce(stops.num_rounds_stopped, 0) AS num_rounds_stopped,
     coalesce(stops.stopped_ms, 0) AS stopped_ms,
@@ -56,6 +60,7 @@ SELECT
 FROM causes
 JOIN runs USING (run)
 LEFT JOIN refusals ON refusals.run = causes.run AND refusals.cause = causes.cause
+LEFT JOIN awaited ON awaited.run = causes.run AND awaited.cause = causes.cause
 LEFT JOIN probed ON probed.run = causes.run AND probed.cause = causes.cause
 LEFT JOIN stops ON stops.run = causes.run AND stops.cause = causes.cause;
 

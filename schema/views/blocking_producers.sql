@@ -1,20 +1,22 @@
 -- Who waited for whom: consumers by producer.
--- depends on: visits, requests
+-- depends on: visits, awaited_states, requests
 
 CREATE VIEW blocking_producers AS
 WITH waits_of_consumers AS (
     SELECT
-        run,
-        producer,
-        cause,
-        request,
-        sum((witness = 'native')::INTEGER) AS num_visits,
+        visits.run,
+        awaited_states.producer,
+        visits.cause,
+        visits.request,
+        sum((visits.witness = 'native')::INTEGER) AS num_visits,
         count(*) AS num_all_visits,
-        min(round) AS first_round,
-        max(round) AS last_round
+        min(awaited_states.round) AS first_round,
+        max(awaited_states.round) AS last_round
     FROM visits
-    WHERE outcome = 'blocked' AND producer IS NOT NULL
-    GROUP BY run, producer, cause, request
+    JOIN awaited_states ON awaited_states.run = visits.run AND awaited_states.awaited_hash = visits.awaited_hash
+        AND awaited_states.round BETWEEN visits.round AND visits.last_round
+    WHERE visits.outcome = 'blocked' AND awaited_states.producer IS NOT NULL
+    GROUP BY visits.run, awaited_states.producer, visits.cause, visits.request
 ),
 waits AS (
     SELECT

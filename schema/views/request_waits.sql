@@ -39,10 +39,10 @@ put_off AS (
     SELECT
         run,
         request,
-        count(*) AS num_deferrals,
-        count(*) FILTER (outcome = 'blocked') AS num_blocked_visits,
-        count(*) FILTER (outcome = 'held') AS num_held_visits,
-        count(*) FILTER (outcome = 'other') AS num_other_visits
+        sum(last_round - round + 1)::BIGINT AS num_deferrals,
+        sum(last_round - round + 1) FILTER (outcome = 'blocked')::BIGINT AS num_blocked_visits,
+        sum(last_round - round + 1) FILTER (outcome = 'held')::BIGINT AS num_held_visits,
+        sum(last_round - round + 1) FILTER (outcome = 'other')::BIGINT AS num_other_visits
     FROM visits
     WHERE witness = 'native'
     GROUP BY run, request

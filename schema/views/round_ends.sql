@@ -46,6 +46,7 @@ SELECT
     ended.num_probed,
     ended.stop_reason,
     ended.stop_request,
+    ended.stop_cause,
     ended.num_waiting_before,
     ended.num_waiting_after,
     ended.num_held,
@@ -79,6 +80,7 @@ COMMENT ON COLUMN round_ends.num_blocked_visits IS '[visits] Visits of the scan 
 COMMENT ON COLUMN round_ends.num_probed IS '[visits] Requests behind the stop that the counterfactual probe looked at.';
 COMMENT ON COLUMN round_ends.stop_reason IS '[-] What ended the scan: end_of_queue, blocked, or a reason of an OTHER outcome.';
 COMMENT ON COLUMN round_ends.stop_request IS '[-] Request at which the scan stopped.';
+COMMENT ON COLUMN round_ends.stop_cause IS '[-] Cause of a BLOCKED stop: being_written or marked_again.';
 COMMENT ON COLUMN round_ends.num_waiting_before IS '[requests] Waiting requests when schedule() began.';
 COMMENT ON COLUMN round_ends.num_waiting_after IS '[requests] Waiting requests when schedule() ended.';
 COMMENT ON COLUMN round_ends.num_held IS '[requests] Waiting requests that admission held back in this round.';

@@ -1,5 +1,5 @@
 -- The raster of the execution-bubble timeline: every row slot of every round, with what filled it or why it is empty.
--- depends on: rows, visits, round_ends, request_names
+-- depends on: rows, round_visits, round_ends, request_names
 --
 -- Windows and joins are by (run, round), so that a filter on run and round reaches the Parquet scans.
 
@@ -47,7 +47,7 @@ classified AS NOT MATERIALIZED (
             WHEN reason IN ('token_budget', 'aligned_split_zero', 'no_chunked_prefill', 'spec_padding') THEN 'token_limited'
             ELSE 'other'
         END AS slot_class
-    FROM visits
+    FROM round_visits
 ),
 witnesses AS NOT MATERIALIZED (  -- of each class as many find a place as the ledger counts, in the order of the queue
     SELECT

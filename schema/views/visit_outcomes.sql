@@ -8,9 +8,9 @@ SELECT
     outcome,
     reason,
     cause,
-    count(*) AS num_visits,
+    sum(last_round - round + 1)::BIGINT AS num_visits,
     min(round) AS first_round,
-    max(round) AS last_round
+    max(last_round) AS last_round
 FROM visits
 GROUP BY run, witness, outcome, reason, cause;
 

@@ -34,7 +34,9 @@ def test_tables_have_the_run_first_and_the_declared_columns(tmp_path):
     for table, schema in ALL_TABLES.items():
         assert [name for name, _ in types(connection, table)] == ["run", *schema.names]
     assert ask(connection, "SELECT run, count(*) FROM rounds GROUP BY run ORDER BY run") == [(0, 6), (1, 4)]
-    assert ask(connection, "SELECT DISTINCT awaited_hash FROM visits WHERE outcome = 'blocked'") == [(2**63 + 1,)]
+    hashes = ask(connection, "SELECT DISTINCT awaited_hash FROM visits WHERE outcome = 'blocked'")
+    assert builders.hash_of("ba0") > 2**63
+    assert (builders.hash_of("ba0"),) in hashes
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ class RowList:
     def append(self, table: str, rows: Any) -> None:
         self.tables.setdefault(table, []).extend(rows if isinstance(rows, list) else [rows])
 
+    def pull(self, table: str, source: Any) -> None:
+        """Rows that still grow are not looked at."""
+
     def describe(self, **facts: Any) -> None:
         """Nobody asks for facts."""
 

@@ -1,0 +1,53 @@
+-- The visits of each round, one by one: the stored runs of repeated visits spread over their rounds.
+-- depends on: visits, awaited_states
+--
+-- Ask for few rounds by the variables first_round and last_round (schema/windows.py): a filter on round cannot reach the
+-- Parquet scan through the spreading. A run spans at most 64 rounds; one that says more (check names it) is cut there.
+
+CREATE VIEW round_visits AS
+WITH spread AS NOT MATERIALIZED (
+    SELECT
+        * EXCLUDE (round, last_round),
+        unnest(range(
+            greatest(round, coalesce(getvariable('first_round'), 0)),
+            least(last_round, round + 63, coalesce(getvariable('last_round'), 4611686018427387904)) + 1
+        )) AS round
+    FROM visits
+    WHERE round <= coalesce(getvariable('last_round'), 4611686018427387904)
+        AND last_round >= coalesce(getvariable('first_round'), 0)
+)
+SELECT
+    spread.run,
+    spread.round,
+    spread.visit,
+    spread.request,
+    spread.witness,
+    spread.outcome,
+    spread.reason,
+    spread.cause,
+    spread.matched_tokens,
+    spread.ready_tokens,
+    spread.awaited_hash,
+    awaited_states.producer,
+    awaited_states.published_round,
+    spread.num_tokens
+FROM spread
+LEFT JOIN awaited_states
+    ON awaited_states.run = spread.run AND awaited_states.round = spread.round
+    AND awaited_states.awaited_hash = spread.awaited_hash;
+
+COMMENT ON VIEW round_visits IS 'One row a waiting request that a round looked at and did not select.';
+COMMENT ON COLUMN round_visits.run IS '[-] Run.';
+COMMENT ON COLUMN round_visits.round IS '[-] Round of the visit.';
+COMMENT ON COLUMN round_visits.visit IS '[-] Place in the order of the scan, comparable within the round; not consecutive.';
+COMMENT ON COLUMN round_visits.request IS '[-] Number of the request in the run.';
+COMMENT ON COLUMN round_visits.witness IS '[-] native (the scan itself) or probe (the counterfactual behind its stop).';
+COMMENT ON COLUMN round_visits.outcome IS '[-] ready (probe only), blocked, held or other.';
+COMMENT ON COLUMN round_visits.reason IS '[-] Reason of an other outcome.';
+COMMENT ON COLUMN round_visits.cause IS '[-] Cause of a blocked outcome: being_written or marked_again.';
+COMMENT ON COLUMN round_visits.matched_tokens IS '[tokens] Longest token match of the prompt; NULL if not looked up.';
+COMMENT ON COLUMN round_visits.ready_tokens IS '[tokens] Longest match whose every state component is published.';
+COMMENT ON COLUMN round_visits.awaited_hash IS '[-] Hash of the state that a blocked request waits for.';
+COMMENT ON COLUMN round_visits.producer IS '[-] Request that marked the awaited state in this round.';
+COMMENT ON COLUMN round_visits.published_round IS '[-] Round in which a state that is marked again was really published.';
+COMMENT ON COLUMN round_visits.num_tokens IS '[tokens] Tokens that a ready request would have taken.';
