@@ -71,7 +71,8 @@ def _rounds(first: int, last: int, num_requests: int) -> Columns:
         "num_probed": np.maximum(waiting - 1, 0), "num_preempted": 0,
         "stop_reason": np.where(waiting > 0, "blocked", "end_of_queue"),
         "stop_request": (newest + 1, waiting > 0),
-        "stop_cause": (np.where(_is_marked(newest + 1), "marked_again", "being_written"), waiting > 0), "probe_end_reason": ("end_of_queue", waiting > 1),
+        "stop_cause": (np.where(_is_marked(newest + 1), "marked_again", "being_written"), waiting > 0),
+        "probe_end_reason": ("end_of_queue", waiting > 1),
         "num_free_blocks": 1000, "num_empty_steps": 0, "update_start_ns": start + 9_000_000,
         "update_end_ns": start + 9_200_000, "probe_ns": 50_000, "recorder_ns": 20_000,
     }  # fmt: skip

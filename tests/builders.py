@@ -51,8 +51,7 @@ def blocked(request_id, producer, matched=32, ready=0, published_round=None, wit
     return Visit(request_id, "blocked", witness, columns, at)
 
 
-def hash_of(producer) -> int:
-    """A 64-bit hash for the state of a producer, above 2**63."""
+def hash_of(producer) -> int:  # above 2**63
     return 2**63 + int.from_bytes(producer.encode()[:7], "little")
 
 

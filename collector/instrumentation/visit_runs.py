@@ -1,4 +1,4 @@
-"""Visits that repeat from round to round, kept as one row a run of them: what changes is stored, repeats are counted."""
+"""Visits that repeat from round to round, kept as one row a run of them: changes are stored, repeats are counted."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ SELECT
     request_names.request_id,
     request_names.request_group,
     rows.kind,
+    rows.visit,
     rows.first_token,
     rows.first_token + rows.num_tokens AS end_token,
     rows.num_tokens,
@@ -31,6 +32,7 @@ COMMENT ON COLUMN request_rows.end_ms IS '[ms] End of the round after the start 
 COMMENT ON COLUMN request_rows.request_id IS '[-] Name of the branch; NULL if the recording ended before the request did.';
 COMMENT ON COLUMN request_rows.request_group IS '[-] Its request group.';
 COMMENT ON COLUMN request_rows.kind IS '[-] new, running or resumed.';
+COMMENT ON COLUMN request_rows.visit IS '[-] Place in the order of the scan, comparable within the round; NULL for a running request.';
 COMMENT ON COLUMN request_rows.first_token IS '[tokens] Position of the first token that the row computes; those before it are computed or reused.';
 COMMENT ON COLUMN request_rows.end_token IS '[tokens] Position after the last one. Formula: first_token + num_tokens.';
 COMMENT ON COLUMN request_rows.num_tokens IS '[tokens] Tokens scheduled in the round.';

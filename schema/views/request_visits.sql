@@ -1,5 +1,5 @@
 -- Every look at a waiting request that did not take it, with names and times, whatever the outcome.
--- depends on: visits, request_names, round_ends
+-- depends on: round_visits, request_names, round_ends
 
 CREATE VIEW request_visits AS
 SELECT
@@ -21,7 +21,7 @@ SELECT
     visits.num_tokens,
     visits.request,
     visits.producer
-FROM visits
+FROM round_visits AS visits
 LEFT JOIN round_ends ON round_ends.run = visits.run AND round_ends.round = visits.round
 LEFT JOIN request_names AS visited ON visited.run = visits.run AND visited.request = visits.request
 LEFT JOIN request_names AS producer ON producer.run = visits.run AND producer.request = visits.producer;
@@ -31,7 +31,7 @@ COMMENT ON COLUMN request_visits.run IS '[-] Run.';
 COMMENT ON COLUMN request_visits.round IS '[-] Round of the visit; filter on run and round to read only that part of the files.';
 COMMENT ON COLUMN request_visits.start_ms IS '[ms] Start of that round after the start of the first round.';
 COMMENT ON COLUMN request_visits.end_ms IS '[ms] End of that round after the start of the first round.';
-COMMENT ON COLUMN request_visits.visit IS '[-] Position in the scan from 0; selected requests count, the probe goes on counting.';
+COMMENT ON COLUMN request_visits.visit IS '[-] Place in the order of the scan, comparable within the round; not consecutive.';
 COMMENT ON COLUMN request_visits.request_id IS '[-] Name of the branch; NULL if the recording ended before the request did.';
 COMMENT ON COLUMN request_visits.request_group IS '[-] Its request group.';
 COMMENT ON COLUMN request_visits.witness IS '[-] native or probe.';

@@ -3,32 +3,13 @@
 -- depends on: request_rows, request_visits
 
 CREATE VIEW round_scan AS
-WITH selected AS NOT MATERIALIZED (
-    SELECT *, row_number() OVER (PARTITION BY run, round ORDER BY slot) - 1 AS place
-    FROM request_rows
-    WHERE kind <> 'running'
-),
-refused AS NOT MATERIALIZED (  -- positions that it leaves free before it are those of selected requests
-    SELECT run, round, visit - (row_number() OVER (PARTITION BY run, round ORDER BY visit) - 1) AS num_selected_before
-    FROM request_visits
-    WHERE witness = 'native'
-),
-positions AS NOT MATERIALIZED (
-    SELECT selected.run, selected.round, selected.slot, any_value(place) + count(refused.run) AS visit
-    FROM selected
-    LEFT JOIN refused
-        ON refused.run = selected.run AND refused.round = selected.round AND refused.num_selected_before <= selected.place
-    GROUP BY selected.run, selected.round, selected.slot
-),
-looks AS NOT MATERIALIZED (
+WITH looks AS NOT MATERIALIZED (
     SELECT
-        request_rows.run, request_rows.round, positions.visit, request_rows.slot, request_id, request_group,
+        run, round, visit, slot, request_id, request_group,
         'native' AS witness, 'selected' AS outcome, kind, num_tokens, num_reused_tokens, NULL AS reason, NULL AS cause,
         NULL AS producer_request_id, NULL::BIGINT AS published_round, NULL::INTEGER AS matched_tokens,
         NULL::INTEGER AS ready_tokens, request
     FROM request_rows
-    LEFT JOIN positions ON positions.run = request_rows.run AND positions.round = request_rows.round
-        AND positions.slot = request_rows.slot
     UNION ALL
     SELECT
         run, round, visit, NULL, request_id, request_group, witness, outcome, NULL, num_tokens, NULL, reason, cause,
@@ -39,7 +20,8 @@ SELECT
     run,
     round,
     row_number() OVER looking - 1 AS step,
-    visit,
+    CASE WHEN looks.visit IS NOT NULL THEN row_number() OVER (PARTITION BY run, round, looks.visit IS NULL ORDER BY looks.visit) - 1 END
+        AS visit,
     witness,
     outcome,
     request_id,
@@ -57,7 +39,7 @@ SELECT
     matched_tokens - ready_tokens AS num_tokens_lost,
     request
 FROM looks
-WINDOW looking AS (PARTITION BY run, round ORDER BY visit NULLS FIRST, slot);
+WINDOW looking AS (PARTITION BY run, round ORDER BY looks.visit NULLS FIRST, slot);
 
 COMMENT ON VIEW round_scan IS 'One row a request that a round considered: running requests first, then the scan of the waiting queue in its order, selected or refused, then what the probe found behind its stop.';
 COMMENT ON COLUMN round_scan.run IS '[-] Run.';

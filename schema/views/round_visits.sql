@@ -15,6 +15,11 @@ WITH spread AS NOT MATERIALIZED (
     FROM visits
     WHERE round <= coalesce(getvariable('last_round'), 4611686018427387904)
         AND last_round >= coalesce(getvariable('first_round'), 0)
+),
+awaited AS NOT MATERIALIZED (
+    SELECT * FROM awaited_states
+    WHERE round <= coalesce(getvariable('last_round'), 4611686018427387904)
+        AND round >= coalesce(getvariable('first_round'), 0)
 )
 SELECT
     spread.run,
@@ -28,13 +33,12 @@ SELECT
     spread.matched_tokens,
     spread.ready_tokens,
     spread.awaited_hash,
-    awaited_states.producer,
-    awaited_states.published_round,
+    awaited.producer,
+    awaited.published_round,
     spread.num_tokens
 FROM spread
-LEFT JOIN awaited_states
-    ON awaited_states.run = spread.run AND awaited_states.round = spread.round
-    AND awaited_states.awaited_hash = spread.awaited_hash;
+LEFT JOIN awaited
+    ON awaited.run = spread.run AND awaited.round = spread.round AND awaited.awaited_hash = spread.awaited_hash;
 
 COMMENT ON VIEW round_visits IS 'One row a waiting request that a round looked at and did not select.';
 COMMENT ON COLUMN round_visits.run IS '[-] Run.';
