@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from radixflow.collector.policies.catalog import ALIASES
-from tests.collector.outputs.findings import NEAR_TIE, WRONG, Finding
+from tests.collector.outputs.findings import CLEAR, NEAR_TIE, WRONG, Finding
 from tests.collector.outputs.process import run_audit
 
 NUM_SEEDS = 4
@@ -35,6 +35,7 @@ def row(arm: str, findings: list[Finding]) -> str:
     figures = (
         sum(finding.num_requests for finding in findings), sum(finding.num_tokens for finding in findings), first,
         len(differences) - first, explained, sum(finding.num_wrong_tokens for finding in findings),
+        sum(finding.num_clear for finding in findings), sum(finding.num_clear_that_differ for finding in findings),
     )  # fmt: skip
     worst = (max(ties, default=0.0), max(finding.largest_gap_alone for finding in findings))
     seen = [sum(finding.evidence[name] for finding in findings) for name in EVIDENCE]
@@ -48,7 +49,19 @@ def row(arm: str, findings: list[Finding]) -> str:
 
 def table(findings: Iterable[Finding]) -> list[str]:
     """The table, one line an arm."""
-    names = ("requests", "tokens", "first", "later", "explained", "wrong", "tie gap", "gap", *EVIDENCE)
+    names = (
+        "requests",
+        "tokens",
+        "first",
+        "later",
+        "explained",
+        "wrong",
+        "clear",
+        "differ",
+        "tie gap",
+        "gap",
+        *EVIDENCE,
+    )
     lines = [f"{'':32s}" + "".join(f"{name[:8]:>9s}" for name in names)]
     by_arm: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -73,6 +86,7 @@ def main(num_seeds: str = str(NUM_SEEDS), keep: str = "") -> None:
         f"explained: near-ties (at most {NEAR_TIE} logits) for the request alone, prefilled at once, in pieces or "
         "decoded"
     )
+    print(f"clear: first tokens that lead by more than {CLEAR} logits alone; differ: of those, unlike stock")
     print("tie gap: widest gap at a difference, in the arms or alone; gap: widest of any token, alone and all at once")
     print(f"wrong: tokens more than {WRONG} logits below the best one when the request is computed alone")
 

@@ -14,7 +14,7 @@ from typing import Any
 from tests.collector.outputs import arms as audited
 from tests.collector.outputs.answers import Answer, Logits, first_difference, gap
 from tests.collector.outputs.arms import GEOMETRIES, NO_CACHE, STOCK, Arm, Arms, Geometry, Report, Streams
-from tests.collector.outputs.findings import WRONG, Difference, Finding, write_findings
+from tests.collector.outputs.findings import CLEAR, WRONG, Difference, Finding, write_findings
 from tests.collector.outputs.in_process_engine import BLOCK_SIZE, MAX_MODEL_LEN, InProcessEngine, engine
 from tests.collector.outputs.streams import random_stream
 
@@ -68,18 +68,22 @@ def audit(geometry: Geometry, seeds: Iterable[int], precise: Iterable[str], repo
 
 def _judge(geometry: str, name: str, arm: Arm, arms: Arms, alone: Alone) -> Finding:
     differences, gaps, shifts = [], [], []
+    clear: list[bool] = []
     for seed, answers in arm.answers.items():
         for request, answer in answers.items():
             logits = alone.logits(seed, request, answer.tokens)
             gaps += [gap(at, token) for at, token in zip(logits, answer.tokens, strict=True)]
             shifts += [_shift(answer, logits, position) for position in range(len(answer.tokens))]
             stock = arms[STOCK].answers[seed][request]
+            if gap(logits[0], _second(logits[0])) > CLEAR:
+                clear.append(stock.tokens[0] == answer.tokens[0])
             position = first_difference(stock.tokens, answer.tokens)
             if position is not None:
                 differences.append(_difference(seed, request, position, (stock, answer), alone))
     return Finding(
         geometry, name, sum(map(len, arm.answers.values())), len(gaps), differences, sum(g > WRONG for g in gaps),
-        max(gaps), max(shifts), dataclasses.asdict(arm.evidence) | {"blocked_visits": arm.evidence.blocked_visits},
+        max(gaps), max(shifts), len(clear), clear.count(False),
+        dataclasses.asdict(arm.evidence) | {"blocked_visits": arm.evidence.blocked_visits},
     )  # fmt: skip
 
 

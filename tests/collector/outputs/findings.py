@@ -8,6 +8,8 @@ NEAR_TIE = 0.125
 """Logits: four steps of bfloat16 between 4 and 8, where the best logits of tiny-hybrid lie. Of the ways in which a
 request can be computed alone, some comes within two steps of what each arm computed, the states being right; a wrong
 state is a matter of logits, not of steps."""
+CLEAR = 2 * NEAR_TIE
+"""Logits: a lead that no two near-ties add up to."""
 WRONG = 1.0
 """Logits. One way of computing a request alone moves a logit by 1/32 from another in the median, by 1/8 in one of a
 hundred and, where it turns the choice of an expert, by up to 0.8 (the arm without a prefix cache, in which no state can
@@ -53,6 +55,10 @@ class Finding:
     """Largest gap of a token, computed alone on the arm's own tokens before it."""
     largest_shift: float
     """How far a chosen logit is from that of the request computed alone, at most."""
+    num_clear: int
+    """Requests whose first token is clear: computed alone, the best one leads by more than :data:`CLEAR`."""
+    num_clear_that_differ: int
+    """Of those, the ones whose first token is not that of stock."""
     evidence: dict[str, int]
 
     @property

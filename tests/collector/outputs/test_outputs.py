@@ -47,6 +47,22 @@ def test_first_tokens_are_those_of_stock(findings: dict[str, list[Finding]], pol
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+def test_first_tokens_that_are_no_near_ties_agree_without_exception(
+    findings: dict[str, list[Finding]], policy: str
+) -> None:
+    """Where the best token leads clearly, computed alone, every policy gives the first token of stock."""
+    for finding in findings[policy]:
+        assert finding.num_clear >= 0.5 * finding.num_requests
+        assert finding.num_clear_that_differ == 0
+
+
+def test_without_the_same_step_check_clear_first_tokens_differ(findings: dict[str, list[Finding]]) -> None:
+    """Control arm of the test above."""
+    for finding in findings[CONTROL]:
+        assert finding.num_clear_that_differ > 0
+
+
+@pytest.mark.parametrize("policy", POLICIES)
 def test_later_tokens_differ_at_near_ties_only(findings: dict[str, list[Finding]], policy: str) -> None:
     for finding in findings[policy]:
         assert finding.unexplained == []
