@@ -44,6 +44,8 @@ class Manifest:
         versions: Version of each package, and of Python.
         hardware: ``cpu``, ``num_cores``, ``memory_bytes``, ``device``.
         clock_anchors: Pairs of ``monotonic_ns`` and ``wall_ns``, each with ``where`` it was taken.
+        device_clocks: By worker, how well its device's clock was mapped to the host's: ``num_anchors``, ``span_ns``,
+            ``drift_ns``, ``drift_ppm``, ``largest_step_ns``, ``largest_uncertainty_ns``, ``num_lost`` intervals.
         tables: Rows written, by table.
         drops: Rows lost, by table.
         faults: What went wrong in the recording, in sentences.
@@ -69,6 +71,7 @@ class Manifest:
     versions: dict[str, str] = field(default_factory=dict)
     hardware: dict[str, Any] = field(default_factory=dict)
     clock_anchors: list[dict[str, Any]] = field(default_factory=list)
+    device_clocks: dict[str, dict[str, Any]] = field(default_factory=dict)
     tables: dict[str, int] = field(default_factory=dict)
     drops: dict[str, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
@@ -159,7 +162,9 @@ _KINDS = {
          "policy_effective?", "finished_utc?", "repaired_utc?", "model.name", "workload.digest", "workload.regime",
          "workload.input_order", "versions.vllm", "hardware.cpu", "hardware.device"), json_kinds.TEXT,
     ),
-    **dict.fromkeys(("model", "engine_arguments", "workload", "versions", "hardware"), json_kinds.OBJECT),
+    **dict.fromkeys(
+        ("model", "engine_arguments", "workload", "versions", "hardware", "device_clocks"), json_kinds.OBJECT
+    ),
     **dict.fromkeys(("model.is_hybrid", "engine_arguments.async_scheduling"), json_kinds.FLAG),
     **dict.fromkeys(
         ("engine_arguments.max_num_seqs", "engine_arguments.max_num_batched_tokens", "model.block_size",

@@ -78,7 +78,9 @@ def _record(
     with progress_display(output.people) as display:
         for policy, path in zip(options.policy, paths, strict=True):
             manifest = _manifest(options, policy, model, stream, len(rejections), hardware)
-            arm = Arm(policy, path.absolute(), manifest, accepted, rejections, options.probe, options.force)
+            arm = Arm(
+                policy, path.absolute(), manifest, accepted, rejections, options.probe, options.force, options.nvtx
+            )
             finished = run_arm(arm, settings, output, display.show)
             for fault in finished.faults:
                 print(f"Fault in the recording of {policy}: {fault}", file=output.people)

@@ -52,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--force", action="store_true", help="replace runs that are already there")
     add("--probe", choices=PROBE_MODES, default="full",
         help="record BLOCKED visits (blocked), and READY work behind a stop (full) (%(default)s)")  # fmt: skip
+    add("--nvtx", action=argparse.BooleanOptionalAction, default=True,
+        help="show the parts of each round to an NVTX tool such as Nsight Systems, if one is attached")  # fmt: skip
     add("--device", choices=DEVICES, default="auto", help="where the engine runs (%(default)s)")
     add("--allow-untested-vllm", action="store_true", help="go on with a vLLM version that was not tested")
     add("--json", action="store_true", help="print the summary as JSON")

@@ -19,6 +19,8 @@ def close_run(path: Path, manifest: Manifest, state: str) -> None:
         _add(manifest.tables, writer.get("rows_written", {}))
         _add(manifest.drops, writer.get("drops", {}))
         manifest.faults += [str(fault) for fault in writer.get("faults", [])]
+        if "device_clock" in writer:
+            manifest.device_clocks[name] = writer["device_clock"]
         if not writer.get("closed"):
             manifest.faults.append(unclosed_sentence(name, writer))
             state = "incomplete"

@@ -47,19 +47,20 @@ class EngineSettings:
     is_async: bool
     """Whether vLLM schedules asynchronously."""
 
-    def for_arm(self, policy: str, run_directory: Path, probe: str) -> Any:
+    def for_arm(self, policy: str, run_directory: Path, probe: str, nvtx: bool = True) -> Any:
         """A fresh copy of the options for one arm, with our scheduler and worker where the policy is observed.
 
         Args:
             policy: Name of the policy.
             run_directory: Absolute path of the run that the engine writes to.
             probe: How far the counterfactual probe goes.
+            nvtx: Whether components are shown to an NVTX tool that is attached.
         """
         arguments = copy.deepcopy(self.arguments)
         if parse_policy(policy).traversal == NATIVE:
             return arguments
         worker = "RecordedCPUWorker" if self.device == "cpu" else "RecordedGPUWorker"
-        settings = {"run_directory": str(run_directory), "policy": policy, "probe": probe}
+        settings = {"run_directory": str(run_directory), "policy": policy, "probe": probe, "nvtx": nvtx}
         return replace(
             arguments,
             scheduler_cls=f"{_INSTRUMENTATION}.{'RecordedAsyncScheduler' if self.is_async else 'RecordedScheduler'}",

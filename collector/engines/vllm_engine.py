@@ -46,6 +46,8 @@ class Arm:
     """How far the counterfactual probe goes."""
     is_forced: bool = False
     """Whether a run that is already there is replaced."""
+    nvtx: bool = True
+    """Whether components are shown to an NVTX tool that is attached."""
 
 
 def run_arm(
@@ -147,7 +149,8 @@ class _Driver:
         arm = self._arm
         try:
             with interruptible_start():
-                return AsyncLLM.from_engine_args(self._settings.for_arm(arm.policy, arm.run_directory, arm.probe))
+                arguments = self._settings.for_arm(arm.policy, arm.run_directory, arm.probe, arm.nvtx)
+                return AsyncLLM.from_engine_args(arguments)
         except Exception as error:  # vLLM raises what it likes
             raise EngineFailure(f"it did not start: {one_line(error)}") from error
 

@@ -21,9 +21,20 @@ def never_raises(method: Callable[..., None]) -> Callable[..., None]:
         try:
             method(self, *args)
         except Exception as error:
-            self.is_broken = True
-            sentence = f"recording stopped in {method.__name__}: {type(error).__name__}: {error}"
-            print(f"radixflow: {sentence}; the engine goes on unrecorded", file=sys.stderr, flush=True)
-            self.let_go(sentence)
+            give_up(self, method.__name__, error)
 
     return guarded
+
+
+def give_up(listener: Any, where: str, error: Exception) -> None:
+    """Say that a listener failed, and let it go for good.
+
+    Args:
+        listener: As for :func:`never_raises`.
+        where: What it was doing.
+        error: What went wrong.
+    """
+    listener.is_broken = True
+    sentence = f"recording stopped in {where}: {type(error).__name__}: {error}"
+    print(f"radixflow: {sentence}; the engine goes on unrecorded", file=sys.stderr, flush=True)
+    listener.let_go(sentence)

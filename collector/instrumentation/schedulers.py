@@ -10,6 +10,8 @@ import vllm
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 
+from radixflow.collector.instrumentation.component_times import EngineComponents
+from radixflow.collector.instrumentation.nvtx_ranges import NvtxRanges
 from radixflow.collector.instrumentation.parent_process import end_with_parent
 from radixflow.collector.instrumentation.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.settings import RecorderSettings
@@ -44,6 +46,7 @@ class RecordsRounds(FollowsPolicy):
             clock_anchors=[{"monotonic_ns": time.monotonic_ns(), "wall_ns": time.time_ns(), "where": "engine start"}],
         )
         self.listener = RoundRecorder(self, writer, settings)
+        self.components = EngineComponents(writer, NvtxRanges.attach() if settings.nvtx else None)
         end_with_parent()
 
 

@@ -18,11 +18,13 @@ class RecorderSettings:
         run_directory: Existing run directory to write to.
         probe: ``off``; ``blocked`` (record BLOCKED visits of the scan itself); ``full`` (also look behind a stop).
         probe_cap: Most requests that the probe looks at behind one stop.
+        nvtx: Whether components are shown to an NVTX tool, if one is attached.
     """
 
     run_directory: Path
     probe: str = "full"
     probe_cap: int = 4096
+    nvtx: bool = True
 
     @classmethod
     def from_config(cls, vllm_config: Any) -> RecorderSettings | None:
@@ -33,4 +35,5 @@ class RecorderSettings:
         probe = given.get("probe", "full")
         if probe not in PROBE_MODES:
             raise ValueError(f"probe must be one of {', '.join(PROBE_MODES)}, not {probe!r}")
-        return cls(Path(given["run_directory"]), probe, int(given.get("probe_cap", cls.probe_cap)))
+        probe_cap = int(given.get("probe_cap", cls.probe_cap))
+        return cls(Path(given["run_directory"]), probe, probe_cap, bool(given.get("nvtx", cls.nvtx)))

@@ -1,12 +1,15 @@
-"""vLLM worker classes that write their own spans: when this process executed which round."""
+"""vLLM worker classes that write their own spans: when this process worked on which part of which round."""
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
-from radixflow.collector.instrumentation.guard import never_raises
+from radixflow.collector.instrumentation.component_times import WorkerComponents
+from radixflow.collector.instrumentation.device_clock import cuda_spans
+from radixflow.collector.instrumentation.guard import give_up
+from radixflow.collector.instrumentation.nvtx_ranges import NvtxRanges
 from radixflow.collector.instrumentation.round_recorder import ROUND_ATTRIBUTE
+from radixflow.collector.instrumentation.runner_hooks import RunnerHooks
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.schema.table_writer import SegmentWriter
 
@@ -15,59 +18,70 @@ if TYPE_CHECKING:
     RecordedGPUWorker: Any
 
 
-class SpanRecorder:
-    """Writes the spans of one worker process."""
-
-    def __init__(self, settings: RecorderSettings, rank: int) -> None:
-        self.is_broken = False
-        self._rank = rank
-        self._writer = SegmentWriter(settings.run_directory, f"worker{rank}")
-
-    @never_raises
-    def add(self, round_number: int, component: str, start_ns: int, end_ns: int) -> None:
-        """Write one host span of a round; nothing for a step without work."""
-        if round_number:
-            self._writer.append("spans", (round_number, component, self._rank, "host", start_ns, end_ns))
-
-    @never_raises
-    def close(self) -> None:
-        """Write what is pending."""
-        self._writer.close()
-
-    def let_go(self, sentence: str) -> None:
-        """Keep what was recorded and stop."""
-        self._writer.close(timeout=0, fault=sentence)
-
-
 class RecordsSpans:
-    """Mixin before a vLLM worker class."""
+    """Mixin before a vLLM worker class. Without a run directory in its settings it records nothing."""
 
-    _spans: SpanRecorder | None = None
-    _round = 0
+    _components: WorkerComponents | None = None
+    _hooks: RunnerHooks | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         settings = RecorderSettings.from_config(self.vllm_config)  # type: ignore[attr-defined]
         if settings is not None:
-            self._spans = SpanRecorder(settings, self.rank)  # type: ignore[attr-defined]
+            self.record_spans(settings)
+
+    def record_spans(self, settings: RecorderSettings) -> None:
+        """Record from the next round on, to the run of these settings."""
+        rank: int = self.rank  # type: ignore[attr-defined]
+        writer = SegmentWriter(settings.run_directory, f"worker{rank}")
+        ranges = NvtxRanges.attach() if settings.nvtx else None
+        self._components = WorkerComponents(writer, rank, ranges)
+
+    def stop_recording_spans(self) -> None:
+        """Write what is pending and record no more."""
+        components, self._components = self._components, None
+        hooks, self._hooks = self._hooks, None
+        if hooks is not None:
+            hooks.remove()
+        if components is not None:
+            components.close()
 
     def execute_model(self, scheduler_output: Any, *args: Any, **kwargs: Any) -> Any:
-        self._round = getattr(scheduler_output, ROUND_ATTRIBUTE, 0)
-        return self._timed("execute", super().execute_model, scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        components = self._components
+        if components is None:
+            return super().execute_model(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        if self._hooks is None and not components.is_broken:
+            self._hook_runner(components)
+        components.start_round(getattr(scheduler_output, ROUND_ATTRIBUTE, 0))
+        components.begin("execute")
+        try:
+            return super().execute_model(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        finally:
+            if self._hooks is not None:
+                self._hooks.end_forward()
+            components.end()
 
     def sample_tokens(self, *args: Any, **kwargs: Any) -> Any:
-        return self._timed("sample", super().sample_tokens, *args, **kwargs)  # type: ignore[misc]
+        components = self._components
+        if components is None:
+            return super().sample_tokens(*args, **kwargs)  # type: ignore[misc]
+        components.begin("sample")
+        try:
+            return super().sample_tokens(*args, **kwargs)  # type: ignore[misc]
+        finally:
+            components.end()
 
-    def _timed(self, component: str, call: Any, *args: Any, **kwargs: Any) -> Any:
-        start_ns = time.monotonic_ns()
-        result = call(*args, **kwargs)
-        if self._spans is not None:
-            self._spans.add(self._round, component, start_ns, time.monotonic_ns())
-        return result
+    def _hook_runner(self, components: WorkerComponents) -> None:
+        """At the first round: the runner has its model, its caches and its graphs by now."""
+        try:
+            if getattr(getattr(self, "device", None), "type", None) == "cuda":
+                components.use_device(cuda_spans())
+            self._hooks = RunnerHooks(self.model_runner, components)  # type: ignore[attr-defined]
+        except Exception as error:
+            give_up(components, "hook_runner", error)
 
     def shutdown(self, *args: Any, **kwargs: Any) -> Any:
-        if self._spans is not None:
-            self._spans.close()
+        self.stop_recording_spans()
         return super().shutdown(*args, **kwargs)  # type: ignore[misc]
 
 

@@ -91,6 +91,29 @@ class Refusal:
     state: StateRefusal | None = None
 
 
+class ComponentListener:
+    """Receives the intervals in which the scheduler's process works. The base class ignores them; it must never raise.
+
+    Intervals nest: each :meth:`end` closes the one that began last. ``selection`` is schedule() itself, ``lookup`` a
+    walk through the prefix cache, ``publish`` the entry of new states into it, ``update`` the processing of an output.
+    """
+
+    def begin(self, component: str, output: Any = None) -> None:
+        """A component begins to work; on a round that has been decided before, if that one's output is given."""
+
+    def end(self) -> None:
+        """It has ended, be it with an exception."""
+
+    def decided(self, output: SchedulerOutput) -> None:
+        """schedule() hands this out; what follows, until :meth:`handed_over`, is the executor taking it."""
+
+    def handed_over(self, output: SchedulerOutput) -> None:
+        """The executor has taken the round; with an executor in this very process, it has also run it."""
+
+    def closed(self) -> None:
+        """The scheduler shuts down."""
+
+
 class ScanListener:
     """Receives what happens in a scan. The base class ignores everything; a listener must never raise."""
 

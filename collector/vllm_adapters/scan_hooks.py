@@ -13,8 +13,16 @@ from vllm.v1.core.kv_cache_manager import KVCacheManager
 from vllm.v1.request import RequestStatus
 
 from radixflow.collector.vllm_adapters.budget import RoundBudget
+from radixflow.collector.vllm_adapters.published_states import observe_publications
 from radixflow.collector.vllm_adapters.refused_states import RefusedStates
-from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener, StateMark, StateRefusal, VisitRule
+from radixflow.collector.vllm_adapters.scan import (
+    ComponentListener,
+    Refusal,
+    ScanListener,
+    StateMark,
+    StateRefusal,
+    VisitRule,
+)
 from radixflow.collector.vllm_adapters.shadow import shadow_of
 from radixflow.collector.vllm_adapters.state_marks import observe_marks, state_managers
 
@@ -35,7 +43,7 @@ class HookedKVCacheManager(KVCacheManager):
         is_limited = any(limit is not None for limit in (*args, *kwargs.values()))  # 0.33 may cap the length of a hit
         hit = self.scan.hit_at_gate(request)
         if hit is None or is_limited:
-            hit = super().get_computed_blocks(request, *args, **kwargs)
+            hit = self.scan.timed("lookup", super().get_computed_blocks, request, *args, **kwargs)
         self.scan.native_lookup(request, hit)
         return hit
 
@@ -52,6 +60,7 @@ class ScanHooks:
     Attributes:
         rules: Rules asked in order at each visit; none for native scheduling.
         listener: Receives what happens; None when nobody records.
+        components: Receives when which part of the work was done; None when nobody does.
         precise_marks: Whether states are marked only in the step that really writes them.
     """
 
@@ -62,6 +71,7 @@ class ScanHooks:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.listener: ScanListener | None = None
+        self.components: ComponentListener | None = None
         self.step_started_ns = 0
         self.budget = RoundBudget(self)
         self._hit_at_gate: tuple[Any, Any] | None = None
@@ -71,6 +81,8 @@ class ScanHooks:
         self._state_managers = state_managers(manager.coordinator)
         for state_manager in self._state_managers.values():
             observe_marks(state_manager, self.precise_marks)
+        if self._state_managers:
+            observe_publications(manager.coordinator, self, next(iter(self._state_managers.values())))
         manager.__class__ = HookedKVCacheManager
         manager.scan = self
 
@@ -109,7 +121,7 @@ class ScanHooks:
         """The native lookup of a waiting request, kept for native code, which asks for the same one next."""
         if self._hit_at_gate is None or self._hit_at_gate[0] is not request:
             manager = self.kv_cache_manager  # type: ignore[attr-defined]
-            hit = KVCacheManager.get_computed_blocks(manager, request)
+            hit = self.timed("lookup", KVCacheManager.get_computed_blocks, manager, request)
             request.shared_prefix_boundary = hit[2]  # native code sets it from the same lookup before the split
             self._hit_at_gate = (request, hit)
         return self._hit_at_gate[1]
@@ -188,12 +200,30 @@ class ScanHooks:
             self.listener.step_started()
         for rule in self.rules:
             rule.start_step(self)
-        output = super().schedule(*args, **kwargs)  # type: ignore[misc]
+        output = self.timed("selection", super().schedule, *args, **kwargs)  # type: ignore[misc]
         self._hit_at_gate = None
         self.scan_ended()
         if self.listener is not None:
             self.listener.step_ended(output)
+        if self.components is not None:
+            self.components.decided(output)
         return output
+
+    def timed(self, component: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call something as a component; who listens is told of its end also when it raises."""
+        components = self.components
+        if components is None:
+            return call(*args, **kwargs)
+        components.begin(component)
+        try:
+            return call(*args, **kwargs)
+        finally:
+            components.end()
+
+    def get_grammar_bitmask(self, scheduler_output: Any) -> Any:
+        if self.components is not None:  # the engine asks for it as soon as the executor has the round
+            self.components.handed_over(scheduler_output)
+        return super().get_grammar_bitmask(scheduler_output)  # type: ignore[misc]
 
     def scan_ended(self) -> None:
         """schedule() ended natively; queues may be put in order."""
@@ -268,8 +298,15 @@ class ScanHooks:
     def update_from_output(self, scheduler_output: Any, *args: Any, **kwargs: Any) -> Any:
         if self.listener is None:
             return super().update_from_output(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        components = self.components
         self.listener.update_started(scheduler_output)
-        outputs = super().update_from_output(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        if components is not None:
+            components.begin("update", scheduler_output)
+        try:
+            outputs = super().update_from_output(scheduler_output, *args, **kwargs)  # type: ignore[misc]
+        finally:
+            if components is not None:
+                components.end()
         self.listener.update_ended(scheduler_output)
         return outputs
 
@@ -281,6 +318,8 @@ class ScanHooks:
         return super()._free_request(request, *args, **kwargs)  # type: ignore[misc]
 
     def shutdown(self, *args: Any, **kwargs: Any) -> Any:
+        if self.components is not None:
+            self.components.closed()  # before the listener: that one closes the writer of both
         if self.listener is not None:
             self.listener.closed()
         return super().shutdown(*args, **kwargs)  # type: ignore[misc]

@@ -135,6 +135,7 @@ def shadow_of(kv_cache_manager: Any) -> Any:
     _divert(pool, kv_cache_manager.block_pool, blocks)
     coordinator = copy.copy(kv_cache_manager.coordinator)
     coordinator.block_pool = pool
+    coordinator.components_of = None  # nobody is told of what is only imagined
     coordinator.single_type_managers = tuple(
         _shadow_manager(manager, pool) for manager in kv_cache_manager.coordinator.single_type_managers
     )

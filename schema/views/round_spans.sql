@@ -11,7 +11,7 @@ WITH parts AS NOT MATERIALIZED (
     FROM rounds
     WHERE update_end_ns IS NOT NULL
     UNION ALL
-    SELECT run, round, component, process_rank, clock, start_ns, end_ns
+    SELECT run, round, component, NULLIF(process_rank, -1), clock, start_ns, end_ns
     FROM spans
 )
 SELECT
@@ -30,7 +30,7 @@ JOIN round_ends ON round_ends.run = parts.run AND round_ends.round = parts.round
 COMMENT ON VIEW round_spans IS 'One row an interval of a component in a round. Intervals may overlap, and clocks are never added up.';
 COMMENT ON COLUMN round_spans.run IS '[-] Run.';
 COMMENT ON COLUMN round_spans.round IS '[-] Round; filter on run and round to read only that part of the files.';
-COMMENT ON COLUMN round_spans.component IS '[-] schedule (native scheduling) and update of the engine process; execute, sample and the other components that the workers report.';
+COMMENT ON COLUMN round_spans.component IS '[-] schedule (native scheduling), update, lookup, publish and dispatch of the engine process; execute, restore, forward, sample and publish of the workers.';
 COMMENT ON COLUMN round_spans.process_rank IS '[-] Rank of the worker process; NULL for the engine process.';
 COMMENT ON COLUMN round_spans.clock IS '[-] host (monotonic) or device (CUDA events, mapped to the host clock).';
 COMMENT ON COLUMN round_spans.start_ms IS '[ms] Start after the start of the first round.';

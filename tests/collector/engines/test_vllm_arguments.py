@@ -77,7 +77,8 @@ def test_arms_differ_in_the_policy_alone(tmp_path: Path) -> None:
         settings.for_arm(name, tmp_path, "full") for name in ("stock", "radix", "radixflow-immediate")
     )
     assert stock.scheduler_cls is None
-    assert radix.additional_config["radixflow"] == {"run_directory": str(tmp_path), "policy": "radix", "probe": "full"}
+    told = {"run_directory": str(tmp_path), "policy": "radix", "probe": "full", "nvtx": True}
+    assert radix.additional_config["radixflow"] == told
     flow.additional_config["radixflow"]["policy"] = "radix"
     assert flow == radix
     radix.scheduler_cls, radix.worker_cls, radix.additional_config = (
