@@ -4,7 +4,8 @@ A timing event says how long after another one it happened, in milliseconds of s
 measured from an *anchor*, an event whose moment on the host clock is known: it is recorded on a stream of its own, on
 which nothing waits, and the host looks until it has happened. The moment lies between the last look that found it
 pending and the first that found it done; the middle is taken, half the distance is its uncertainty. Anchors are
-renewed, since clocks drift, and since single precision resolves 0.06 us for a second but 60 us for a quarter of an hour.
+renewed, since clocks drift, and since single precision resolves 0.06 us for a second, but 60 us for a quarter of an
+hour.
 """
 
 from __future__ import annotations
