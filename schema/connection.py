@@ -1,5 +1,6 @@
 """Runs opened for questions: an in-memory DuckDB in which every table of the runs, and every view, can be queried."""
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from radixflow.schema.view_catalog import create_views
 
 _FAULT_COLUMNS = {"run": "INTEGER", "table_name": "VARCHAR", "file_name": "VARCHAR", "sentence": "VARCHAR"}
 _ORIGIN_COLUMN = "schedule_start_ns"
+_PATTERN = re.compile(r"[*?[]")
 
 Fault = tuple[int, str | None, str, str]
 """A row of ``segment_faults``."""
@@ -143,9 +145,8 @@ def _table_view(table: str, schema: pa.Schema, segments: dict[int, list[Segment]
 
 def _file_list(segments: list[Segment]) -> str:
     """Quote file names for ``read_parquet``, which takes ``*``, ``?`` and ``[`` in a name for a pattern."""
-    names = [str(segment.path) for segment in segments]
-    literal = ["".join(f"[{each}]" if each in "*?[" else each for each in name) for name in names]
-    return ", ".join("'" + name.replace("'", "''") + "'" for name in literal)
+    names = (_PATTERN.sub(r"[\g<0>]", str(segment.path)).replace("'", "''") for segment in segments)
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def _sql_type(kind: pa.DataType) -> str:

@@ -87,8 +87,12 @@ class RunDirectory:
 
         Files that are still being written are not among them, nor segments that a merged file holds.
         """
-        found = (self.path / table).glob("*.parquet")
-        return without_merged(sorted(path for path in found if not path.name.startswith(".")))
+        folder = self.path / table
+        try:
+            found = sorted(name for name in os.listdir(folder) if name.endswith(".parquet"))
+        except OSError:
+            return []
+        return without_merged(folder / name for name in found if not name.startswith("."))
 
     def writers(self) -> dict[str, dict[str, Any]]:
         """Return what each writer process says of itself, by writer name.

@@ -1,5 +1,7 @@
 """Segments: rows encoded by a declared schema, written to one Parquet file, and recognised when they come back."""
 
+import hashlib
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +20,12 @@ Row = tuple[Any, ...]
 
 GROUP_ROWS = 100_000
 """Rows of a row group: a window of rounds reads the groups that it touches and no more of a table."""
+_MAGIC = b"PAR1"
+_TAIL = 2**14
+"""Bytes read at once from the end of a file: a footer of a few row groups."""
+_ARROW_SCHEMA = b"ARROW:schema"
+_seen_good: set[tuple[bytes | None, int, bytes | None]] = set()
+"""Tables, numbers of columns and stored schemas that were found to be as declared."""
 _CHUNK_ROWS = 1_000
 """Rows encoded in one go: short, because the interpreter lock is held while Arrow reads Python values."""
 
@@ -74,12 +82,14 @@ class Segment:
         path: The file.
         num_rows: Rows in it; 0 when it is no segment of the table.
         minimum: Least value of the column asked for, where the file knows it.
+        digest: Of the footer: places, sizes and statistics of all column chunks; empty when it is no segment.
         fault: Why it is no segment of the table, to follow its name in a sentence; None when it is one.
     """
 
     path: Path
     num_rows: int = 0
     minimum: int | None = None
+    digest: str = ""
     fault: str | None = None
 
     @property
@@ -98,14 +108,42 @@ def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -
         minimum_of: Column whose least value is wanted; passed over where the table has none of this name.
     """
     try:
-        metadata = pq.read_metadata(path)
-        found = metadata.schema.to_arrow_schema()
+        footer = _footer(path)
+        metadata = pq.read_metadata(pa.BufferReader(_MAGIC + footer))
+        fault = _schema_fault(metadata, schema)
     except (pa.ArrowException, OSError, ValueError) as error:
         return Segment(path, fault=f"is not a readable Parquet file, it may be cut short ({_first_line(error)}).")
-    if not found.equals(schema, check_metadata=False):
-        return Segment(path, fault=_schema_difference(found, schema))
+    if fault:
+        return Segment(path, fault=fault)
     minimum = _minimum(metadata, minimum_of) if minimum_of in schema.names else None
-    return Segment(path, metadata.num_rows, minimum)
+    digest = hashlib.blake2b(footer, digest_size=16).hexdigest()
+    return Segment(path, metadata.num_rows, minimum, digest)
+
+
+def _footer(path: Path) -> bytes:
+    """Read the footer, its length and the closing magic word; nothing else of the file."""
+    with open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        end = os.pread(file.fileno(), _TAIL, max(0, size - _TAIL))
+        if end[-4:] != _MAGIC or len(end) < 8:
+            raise ValueError("no Parquet magic bytes at its end")
+        length = int.from_bytes(end[-8:-4], "little") + 8
+        if length + len(_MAGIC) > size:
+            raise ValueError("its footer is longer than the file")
+        return end[-length:] if length <= len(end) else os.pread(file.fileno(), length, size - length)
+
+
+def _schema_fault(metadata: pq.FileMetaData, declared: pa.Schema) -> str | None:
+    """Say what is wrong with the schema of a file; a recording has thousands of files with the very same one."""
+    stored = (declared.metadata or {}).get(b"table"), metadata.num_columns, (metadata.metadata or {}).get(_ARROW_SCHEMA)
+    if stored in _seen_good:
+        return None
+    found = metadata.schema.to_arrow_schema()
+    if not found.equals(declared, check_metadata=False):
+        return _schema_difference(found, declared)
+    if None not in stored:
+        _seen_good.add(stored)
+    return None
 
 
 def decoding_fault(path: Path) -> str | None:

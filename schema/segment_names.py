@@ -34,13 +34,16 @@ class SegmentName:
             return None
         return cls(match["writer"], int(match["first"]), int(match["last"] or match["first"]))
 
-    def holds(self, other: "SegmentName") -> bool:
-        """Say whether the rows of the other segment are in this file too."""
-        return self != other and self.writer == other.writer and self.first <= other.first <= other.last <= self.last
-
 
 def without_merged(paths: Iterable[Path]) -> list[Path]:
     """Leave out segments that a merged file holds: both are there for a moment, and after a kill between the two."""
-    named = {path: SegmentName.parse(path.name) for path in paths}
-    merged = [name for name in named.values() if name and name.first < name.last]
-    return [path for path, name in named.items() if not (name and any(each.holds(name) for each in merged))]
+    listed = list(paths)
+    named = [(name, path) for path in listed if (name := SegmentName.parse(path.name))]
+    held: set[Path] = set()
+    reach: dict[str, int] = {}  # writer to the last number in the merged files so far
+    for name, path in sorted(named, key=lambda each: (each[0].first, -each[0].last)):
+        if name.last <= reach.get(name.writer, -1):
+            held.add(path)
+        elif name.first < name.last:
+            reach[name.writer] = name.last
+    return [path for path in listed if path not in held] if held else listed
