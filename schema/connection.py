@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,16 @@ import pyarrow as pa
 
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.manifest import MANIFEST_NAME, Manifest
+from radixflow.schema.run_content import read_content
 from radixflow.schema.run_directory import RunDirectory
-from radixflow.schema.run_records import FACT_COLUMNS, RUN_COLUMNS, run_facts, run_record, writer_faults
-from radixflow.schema.segment_files import Segment, read_segment
+from radixflow.schema.run_records import FACT_COLUMNS, RUN_COLUMNS, run_facts, run_record
+from radixflow.schema.segment_files import Segment
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.view_catalog import create_views
 
 _FAULT_COLUMNS = {"run": "INTEGER", "table_name": "VARCHAR", "file_name": "VARCHAR", "sentence": "VARCHAR"}
-_ORIGIN_COLUMN = "schedule_start_ns"
+_CONTENT_COLUMNS = {"run": "INTEGER", "path": "VARCHAR", "digest": "VARCHAR", "num_rows": "BIGINT"}
+"""What the cache of summaries asks for, see ``summaries.py``."""
 _PATTERN = re.compile(r"[*?[]")
 
 Fault = tuple[int, str | None, str, str]
@@ -63,72 +64,28 @@ def open_nothing(with_comments: bool = False) -> duckdb.DuckDBPyConnection:
     _create_table(connection, "opened_runs", RUN_COLUMNS)
     _create_table(connection, "opened_facts", FACT_COLUMNS)
     _create_table(connection, "opened_faults", _FAULT_COLUMNS)
+    _create_table(connection, "opened_contents", _CONTENT_COLUMNS)
     create_views(connection, with_comments)
     return connection
 
 
 def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]) -> duckdb.DuckDBPyConnection:
-    segments: dict[str, dict[int, list[Segment]]] = {table: {} for table in ALL_TABLES}
-    records: list[dict[str, Any]] = []
-    for number, (run, manifest) in runs.items():
-        writers = run.writers()  # before the segments: a writer at work counts a segment after it has written it
-        for table in ALL_TABLES:
-            good, bad = _sort_segments(run, table)
-            segments[table][number] = good
-            faults += [(number, table, segment.path.name, f"{segment.path.name} {segment.fault}") for segment in bad]
-            faults += [(number, *fault) for fault in _missing_rows(table, writers, good, bad)]
-        num_faults = len({*manifest.faults, *writer_faults(writers)}) + sum(fault[0] == number for fault in faults)
-        records.append(
-            run_record(number, run, manifest, writers)
-            | {"num_faults": num_faults, "origin_ns": _origin_ns(segments["rounds"][number])}
-        )
+    contents = {number: read_content(run, manifest) for number, (run, manifest) in runs.items()}
+    faults += [(number, *fault) for number, content in contents.items() for fault in content.faults]
     # The views are made over empty tables, which are then replaced: binding them to files would take twice as long.
     connection = open_nothing()
     connection.execute("SET parquet_metadata_cache = true")
     for table, schema in ALL_TABLES.items():
-        connection.execute(_table_view(table, schema, segments[table]))
+        segments = {number: content.segments[table] for number, content in contents.items()}
+        connection.execute(_table_view(table, schema, segments))
+    records = [run_record(number, content) for number, content in contents.items()]
     _insert(connection, "opened_runs", [tuple(record[column] for column in RUN_COLUMNS) for record in records])
-    facts = [fact for number, (_, manifest) in runs.items() for fact in run_facts(number, manifest)]
+    facts = [fact for number, content in contents.items() for fact in run_facts(number, content.manifest)]
     _insert(connection, "opened_facts", facts)
     _insert(connection, "opened_faults", faults)
+    found = [(number, str(runs[number][0].path.absolute()), *contents[number].version) for number in runs]
+    _insert(connection, "opened_contents", found)
     return connection
-
-
-def _sort_segments(run: RunDirectory, table: str) -> tuple[list[Segment], list[Segment]]:
-    segments = [_read_once(path, table) for path in run.segments(table)]
-    return [each for each in segments if not each.fault], [each for each in segments if each.fault]
-
-
-def _read_once(path: Path, table: str) -> Segment:
-    """Read a footer, or remember it: a run that is followed while it grows is opened again and again."""
-    try:
-        status = path.stat()
-    except OSError:
-        return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN)
-    return _read_version(path, table, status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-@lru_cache(maxsize=50_000)
-def _read_version(path: Path, table: str, *_version: int) -> Segment:
-    return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN)
-
-
-def _missing_rows(
-    table: str, writers: dict[str, dict[str, Any]], good: list[Segment], bad: list[Segment]
-) -> list[tuple[str, str, str]]:
-    """Name what a writer says that it wrote and that is not there, unless a broken segment explains it."""
-    faults = []
-    for name, status in writers.items():
-        written = status.get("rows_written", {}).get(table, 0)
-        found = sum(segment.num_rows for segment in good if segment.writer == name)
-        if found < written and not any(segment.writer == name for segment in bad):
-            sentence = f"{written - found} of {written} rows of {table} that {name} wrote are missing."
-            faults.append((table, f"{name}-*.parquet", sentence))
-    return faults
-
-
-def _origin_ns(rounds: list[Segment]) -> int | None:
-    return min((segment.minimum for segment in rounds if segment.minimum is not None), default=None)
 
 
 def _table_view(table: str, schema: pa.Schema, segments: dict[int, list[Segment]]) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from radixflow.schema.connection import open_runs
 from radixflow.schema.errors import RadixflowError
+from radixflow.schema.summaries import use_summaries
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.view_catalog import describe
 
@@ -75,6 +76,7 @@ class OpenedRuns:
 
     def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
         """Run a query over the tables and views; its answer has no units."""
+        use_summaries(self.connection, query)
         return self.connection.cursor().sql(query, params=dict(parameters) if parameters else None).to_arrow_table()
 
     def _columns(self) -> dict[str, dict[str, tuple[str, str]]]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import CLIENT_WRITER, RunDirectory
+from radixflow.schema.run_content import RunContent
+from radixflow.schema.run_directory import CLIENT_WRITER
 
 RUN_COLUMNS = {
     "run": "INTEGER", "run_id": "VARCHAR", "policy": "VARCHAR", "policy_effective": "VARCHAR", "experiment": "VARCHAR",
@@ -20,10 +21,9 @@ RUN_COLUMNS = {
 FACT_COLUMNS = {"run": "INTEGER", "property": "VARCHAR", "value": "VARCHAR"}
 
 
-def run_record(
-    number: int, run: RunDirectory, manifest: Manifest, writers: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    """Return the row of ``opened_runs`` of one run, without what the files must tell (faults, origin)."""
+def run_record(number: int, content: RunContent) -> dict[str, Any]:
+    """Return the row of ``opened_runs`` of one run."""
+    manifest, writers = content.manifest, content.writers
     said = [status["policy_effective"] for status in writers.values() if status.get("policy_effective")]
     dropped = sum(sum(status.get("drops", {}).values()) for status in writers.values())
     return {
@@ -33,7 +33,7 @@ def run_record(
         "policy_effective": manifest.policy_effective or next(iter(said), None),
         "experiment": manifest.experiment,
         "stream": manifest.stream,
-        "state": run.state,
+        "state": content.state,
         "engine_kind": manifest.engine_kind,
         "model_name": manifest.model.get("name"),
         "is_hybrid": manifest.model.get("is_hybrid"),
@@ -48,6 +48,7 @@ def run_record(
         "command": " ".join(str(word) for word in manifest.command),
         "hardware": _hardware_line(manifest.hardware),
         "device": manifest.hardware.get("device"),
+        "num_faults": len({*manifest.faults, *writer_faults(writers)}) + len(content.faults),
         "num_drops": max(dropped, sum(manifest.drops.values())),
         "probe": manifest.probe,
         "regime": manifest.workload.get("regime"),
@@ -56,6 +57,7 @@ def run_record(
         "arrival_rate": manifest.workload.get("rate"),
         "is_async": manifest.engine_arguments.get("async_scheduling"),
         "is_observed": any(name != CLIENT_WRITER for name in writers),
+        "origin_ns": content.origin_ns,
     }
 
 

@@ -82,7 +82,8 @@ class Segment:
         path: The file.
         num_rows: Rows in it; 0 when it is no segment of the table.
         minimum: Least value of the column asked for, where the file knows it.
-        digest: Of the footer: places, sizes and statistics of all column chunks; empty when it is no segment.
+        digest: Of the footer (places, sizes and statistics of all column chunks), the size, and the time of the last
+            change; empty when it is no segment.
         fault: Why it is no segment of the table, to follow its name in a sentence; None when it is one.
     """
 
@@ -108,7 +109,7 @@ def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -
         minimum_of: Column whose least value is wanted; passed over where the table has none of this name.
     """
     try:
-        footer = _footer(path)
+        footer, version = _footer(path)
         metadata = pq.read_metadata(pa.BufferReader(_MAGIC + footer))
         fault = _schema_fault(metadata, schema)
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -116,21 +117,23 @@ def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -
     if fault:
         return Segment(path, fault=fault)
     minimum = _minimum(metadata, minimum_of) if minimum_of in schema.names else None
-    digest = hashlib.blake2b(footer, digest_size=16).hexdigest()
+    digest = hashlib.blake2b(footer + version, digest_size=16).hexdigest()
     return Segment(path, metadata.num_rows, minimum, digest)
 
 
-def _footer(path: Path) -> bytes:
-    """Read the footer, its length and the closing magic word; nothing else of the file."""
+def _footer(path: Path) -> tuple[bytes, bytes]:
+    """Read the footer, its length and the closing magic word, and the size and time of the file; nothing else."""
     with open(path, "rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        end = os.pread(file.fileno(), _TAIL, max(0, size - _TAIL))
-        if end[-4:] != _MAGIC or len(end) < 8:
+        status = os.fstat(file.fileno())
+        end = os.pread(file.fileno(), _TAIL, max(0, status.st_size - _TAIL))
+        if end[-4:] != _MAGIC or len(end) < 12:
             raise ValueError("no Parquet magic bytes at its end")
         length = int.from_bytes(end[-8:-4], "little") + 8
-        if length + len(_MAGIC) > size:
+        if length + len(_MAGIC) > status.st_size:
             raise ValueError("its footer is longer than the file")
-        return end[-length:] if length <= len(end) else os.pread(file.fileno(), length, size - length)
+        if length > len(end):
+            end = os.pread(file.fileno(), length, status.st_size - length)
+    return end[-length:], f"{status.st_size} {status.st_mtime_ns}".encode()
 
 
 def _schema_fault(metadata: pq.FileMetaData, declared: pa.Schema) -> str | None:

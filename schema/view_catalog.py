@@ -10,6 +10,8 @@ import duckdb
 
 VIEWS_FOLDER = Path(__file__).parent / "views"
 _DEPENDS = re.compile(r"^-- depends on: *(.*)$", re.MULTILINE)
+_CACHED = re.compile(r"^-- cached by: *(.*)$", re.MULTILINE)
+_QUERY = re.compile(r"^CREATE VIEW \w+ AS(.*?);\n", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"\[([^\]]*)\] (.*)", re.DOTALL)
 
 
@@ -44,6 +46,22 @@ def dependencies(sql: str) -> list[str]:
     """Return the tables and views named in the ``-- depends on:`` header of a view."""
     header = _DEPENDS.search(sql)
     return [name.strip() for name in header[1].split(",") if name.strip()] if header else []
+
+
+def cached_by(view: str) -> tuple[str, ...]:
+    """Return the columns named in the ``-- cached by:`` header of a view: the run, or the runs, that a row is about.
+
+    The answer of such a view may be kept (``summaries.py``). Views without the header, and tables, have none.
+    """
+    header = _CACHED.search(view_sources().get(view, ""))
+    return tuple(name.strip() for name in header[1].split(",")) if header else ()
+
+
+def view_query(view: str) -> str:
+    """Return the SELECT of a view."""
+    query = _QUERY.search(view_sources()[view])
+    assert query, view
+    return query[1].strip()
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, with_comments: bool = False) -> None:

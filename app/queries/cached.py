@@ -55,7 +55,7 @@ def definitions() -> Definitions:
     return read_definitions()
 
 
-@st.cache_data(max_entries=400, show_spinner=False)
+@st.cache_data(max_entries=400, show_spinner="Adding up the runs; long ones only once")
 def _table(
     name: str, selection: Selection, arguments: tuple[Any, ...], named: tuple[Any, ...], _query: Callable[..., pa.Table]
 ) -> pa.Table:

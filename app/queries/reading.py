@@ -6,6 +6,7 @@ import duckdb
 import pyarrow as pa
 
 from radixflow.schema.errors import RadixflowError
+from radixflow.schema.summaries import use_summaries
 
 _OUR_MISTAKES = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 
@@ -18,6 +19,7 @@ def read(connection: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) -> 
     """
     cursor = connection.cursor()
     try:
+        use_summaries(connection, sql)
         return cursor.sql(sql, params=parameters or None).to_arrow_table()
     except duckdb.Error as error:
         if isinstance(error, _OUR_MISTAKES):

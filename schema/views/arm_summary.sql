@@ -1,5 +1,5 @@
 -- Numbers of an arm over all its streams, whole and by regime, order and repeat.
--- depends on: runs, run_summary, request_lives
+-- depends on: runs, run_summary, latency_summary
 
 CREATE VIEW arm_summary AS
 WITH arms AS (
@@ -9,7 +9,8 @@ WITH arms AS (
     FROM runs
     JOIN run_summary USING (run)
     LEFT JOIN (
-        SELECT run, count(latency_ms) AS num_latencies FROM request_lives GROUP BY run
+        SELECT run, num_values AS num_latencies FROM latency_summary
+        WHERE subject = 'branch' AND interval = 'sent_to_completed' AND dataset IS NULL
     ) AS counted USING (run)
 ),
 scopes AS (

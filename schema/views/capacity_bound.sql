@@ -1,5 +1,6 @@
 -- The least rounds that rows and token budget allow for the work a run actually did.
 -- depends on: runs, rounds
+-- cached by: run
 
 CREATE VIEW capacity_bound AS
 WITH work AS (

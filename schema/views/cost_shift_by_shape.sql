@@ -1,35 +1,9 @@
 -- How much of the dearer rounds the shape of their batches explains: least squares over the rounds of both arms.
--- depends on: run_pairs, round_costs, round_shapes
+-- depends on: run_pairs, cost_moments
 
 CREATE VIEW cost_shift_by_shape AS
 WITH moments AS MATERIALIZED (
-    SELECT
-        run,
-        clock,
-        count(*) AS num_rounds,
-        avg(rows_used) AS mean_x1,
-        avg(tokens_scheduled) AS mean_x2,
-        avg(num_reused_tokens) AS mean_x3,
-        avg(attention_work) AS mean_x4,
-        avg(cost_ns) AS mean_y,
-        count(*) * covar_pop(rows_used, rows_used) AS x1x1,
-        count(*) * covar_pop(rows_used, tokens_scheduled) AS x1x2,
-        count(*) * covar_pop(rows_used, num_reused_tokens) AS x1x3,
-        count(*) * covar_pop(rows_used, attention_work) AS x1x4,
-        count(*) * covar_pop(rows_used, cost_ns) AS x1y,
-        count(*) * covar_pop(tokens_scheduled, tokens_scheduled) AS x2x2,
-        count(*) * covar_pop(tokens_scheduled, num_reused_tokens) AS x2x3,
-        count(*) * covar_pop(tokens_scheduled, attention_work) AS x2x4,
-        count(*) * covar_pop(tokens_scheduled, cost_ns) AS x2y,
-        count(*) * covar_pop(num_reused_tokens, num_reused_tokens) AS x3x3,
-        count(*) * covar_pop(num_reused_tokens, attention_work) AS x3x4,
-        count(*) * covar_pop(num_reused_tokens, cost_ns) AS x3y,
-        count(*) * covar_pop(attention_work, attention_work) AS x4x4,
-        count(*) * covar_pop(attention_work, cost_ns) AS x4y,
-        count(*) * covar_pop(cost_ns, cost_ns) AS yy
-    FROM round_costs
-    JOIN round_shapes USING (run, round)
-    GROUP BY run, clock
+    SELECT * FROM cost_moments
 ),
 pooled AS (  -- within-arm sums of squares and products of both arms: an indicator of the arm is swept out
     SELECT

@@ -1,5 +1,6 @@
 -- Cost a round and cost a token, on each clock.
 -- depends on: runs, rounds, round_costs
+-- cached by: run
 
 CREATE VIEW cost_summary AS
 WITH costs AS (

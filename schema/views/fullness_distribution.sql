@@ -1,5 +1,6 @@
 -- How many rounds were how full.
 -- depends on: rounds
+-- cached by: run
 
 CREATE VIEW fullness_distribution AS
 WITH levels AS (

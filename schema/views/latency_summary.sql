@@ -1,5 +1,6 @@
 -- Mean and percentiles of every latency, whole run and by dataset.
 -- depends on: latencies, runs
+-- cached by: run
 
 CREATE VIEW latency_summary AS
 SELECT

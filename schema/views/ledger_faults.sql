@@ -1,5 +1,6 @@
 -- Ledgers that do not close; an empty view is the proof that every row and token is accounted for.
 -- depends on: rounds, requests
+-- cached by: run
 
 CREATE VIEW ledger_faults AS
 WITH slots AS (

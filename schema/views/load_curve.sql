@@ -1,5 +1,6 @@
 -- Latency and fullness against load: one point a run.
 -- depends on: runs, run_summary, group_lives, request_lives
+-- cached by: run
 
 CREATE VIEW load_curve AS
 WITH offered AS (

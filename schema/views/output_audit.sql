@@ -1,5 +1,6 @@
 -- Whether two arms answer alike, branch by branch.
 -- depends on: paired_requests, runs
+-- cached by: run_a, run_b
 
 CREATE VIEW output_audit AS
 SELECT

@@ -1,5 +1,6 @@
 -- How sure the paired differences are: bootstrap over request groups, seeded, the same draws for every pair.
 -- depends on: paired_requests, paired_groups
+-- cached by: run_a, run_b
 
 CREATE VIEW paired_intervals AS
 WITH of_groups AS (

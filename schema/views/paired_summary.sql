@@ -1,31 +1,9 @@
 -- One row of differences a pair of arms.
--- depends on: run_pairs, run_summary, paired_requests, paired_groups, paired_intervals
+-- depends on: run_pairs, run_summary, paired_sums, paired_intervals
 
 CREATE VIEW paired_summary AS
 WITH summaries AS MATERIALIZED (
     SELECT * FROM run_summary
-),
-of_pairs AS (
-    SELECT
-        run_a,
-        run_b,
-        count(*) AS num_shared_requests,
-        count(latency_difference_ms) AS num_pairs,
-        avg(latency_ms_a) FILTER (latency_difference_ms IS NOT NULL) AS mean_latency_ms_a,
-        avg(latency_ms_b) FILTER (latency_difference_ms IS NOT NULL) AS mean_latency_ms_b,
-        avg(latency_difference_ms) AS mean_latency_difference_ms,
-        avg(first_token_agrees::INTEGER) AS first_token_agreement_fraction,
-        count(*) FILTER (NOT first_token_agrees) AS num_first_token_disagreements,
-        count(first_token_agrees) AS num_first_tokens_compared,
-        avg(waiting_difference_ms) AS mean_waiting_difference_ms
-    FROM paired_requests
-    GROUP BY run_a, run_b
-),
-of_groups AS (
-    SELECT run_a, run_b, count(latency_difference_ms) AS num_group_pairs,
-        avg(latency_difference_ms) AS mean_group_latency_difference_ms
-    FROM paired_groups
-    GROUP BY run_a, run_b
 )
 SELECT
     a.run AS run_a,
@@ -86,8 +64,7 @@ SELECT
 FROM run_pairs
 JOIN summaries AS a ON a.run = run_pairs.run_a
 JOIN summaries AS b ON b.run = run_pairs.run_b
-LEFT JOIN of_pairs USING (run_a, run_b)
-LEFT JOIN of_groups USING (run_a, run_b)
+LEFT JOIN paired_sums USING (run_a, run_b)
 LEFT JOIN paired_intervals AS intervals
     ON intervals.run_a = run_pairs.run_a AND intervals.run_b = run_pairs.run_b AND intervals.dataset IS NULL
 WHERE run_pairs.is_pairable

@@ -1,5 +1,6 @@
 -- One row of numbers a run.
 -- depends on: runs, rounds, round_ends, requests, request_lives, group_lives
+-- cached by: run
 
 CREATE VIEW run_summary AS
 WITH of_rounds AS (

@@ -1,5 +1,6 @@
 -- The slot ledger of a whole run, in rows and in time.
 -- depends on: round_ends, runs
+-- cached by: run
 
 CREATE VIEW slot_ledger AS
 WITH timed AS (

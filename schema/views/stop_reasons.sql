@@ -1,5 +1,6 @@
 -- What ended the scans of a run, and what that cost.
 -- depends on: rounds, runs
+-- cached by: run
 
 CREATE VIEW stop_reasons AS
 SELECT

@@ -1,5 +1,6 @@
 -- The token ledger of a whole run: where every prompt token came from.
 -- depends on: runs, requests, repeated_intervals
+-- cached by: run
 
 CREATE VIEW token_ledger AS
 WITH repeated AS (
