@@ -1,6 +1,6 @@
 """Summaries of whole runs on the disk: what a view answered for one run, or one pair, so that it is computed once.
 
-A folder of the user, never one of a run: runs may be read-only, and are what was recorded. An entry is one Parquet file,
+A folder of the user, never one of a run: runs may be read-only, and are what was recorded. An entry is a Parquet file,
 named by the content that it was computed from. Nothing here may fail: without the folder, everything is computed anew.
 """
 

@@ -1,5 +1,6 @@
 -- What refusals for a recurrent state cost, states marked again apart from states being written.
 -- depends on: runs, visits, awaited_states, round_ends
+-- cached by: run
 
 CREATE VIEW blocking_causes AS
 WITH refusals AS (

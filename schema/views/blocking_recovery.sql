@@ -1,5 +1,6 @@
 -- Whether a refused request is taken in the next round.
 -- depends on: round_visits, rounds, requests, runs
+-- cached by: run
 
 CREATE VIEW blocking_recovery AS
 WITH waits AS (

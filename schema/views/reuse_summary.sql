@@ -1,5 +1,6 @@
 -- What the prefix cache gave, whole run and by dataset, and what was refused for want of a ready state.
 -- depends on: runs, request_lives, visits
+-- cached by: run
 
 CREATE VIEW reuse_summary AS
 WITH first_refusals AS (  -- a request is refused many times over the same tokens: its first refusal counts

@@ -1,5 +1,6 @@
 -- The longest waits of each run.
 -- depends on: request_waits, blocked_requests
+-- cached by: run
 
 CREATE VIEW starvation AS
 WITH ranked AS (

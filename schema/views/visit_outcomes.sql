@@ -1,5 +1,6 @@
 -- How the looks at waiting requests ended.
 -- depends on: visits
+-- cached by: run
 
 CREATE VIEW visit_outcomes AS
 SELECT
