@@ -1,7 +1,7 @@
 # Every target does its own set-up, asks no questions, and is quick the second time.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-vllm-versions test-properties test-outputs lint format screenshots clean distclean
+.PHONY: help setup demo test test-vllm-versions test-properties test-outputs test-kills lint format screenshots clean distclean
 
 # Nothing installed outside .venv may take part.
 export PYTHONNOUSERSITE := 1
@@ -39,6 +39,10 @@ test-properties: ## Run the scheduler's property tests on 10,000 random states a
 test-outputs: ## Audit the answers of every policy on the real engine (minutes)
 	@scripts/setup --no-browser
 	@.venv/bin/python -m pytest -m audit tests/collector/outputs
+
+test-kills: ## Kill whole engines and clients at random moments of a recording (minutes)
+	@scripts/setup --no-browser
+	@.venv/bin/python -m pytest -m kills tests/collector/odd_runs
 
 lint: ## Lint, check types and arrows
 	@scripts/setup --no-browser

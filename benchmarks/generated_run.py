@@ -134,7 +134,8 @@ def _awaited_states(first: int, last: int, num_requests: int) -> Columns:
         "round": number, "awaited_hash": request // 4 + 1,
         "cause": np.where(is_marked, "marked_again", "being_written"), "producer": newest,
         "published_round": (np.maximum(number - 1, 1), is_marked), "num_visits": (place == 0).astype(int),
-        "num_probe_visits": count - (place == 0),
+        "num_probe_visits": count - (place == 0), "publisher": (newest, is_marked),
+        "completed_ns": (_start_ns(np.maximum(number - 1, 1)) + 9_200_000, is_marked),
     }  # fmt: skip
 
 
@@ -147,6 +148,14 @@ def _spans(first: int, last: int, num_requests: int) -> Columns:
     return {
         "round": number, "component": component, "process_rank": 0, "clock": "host", "start_ns": start,
         "end_ns": start + cost,
+    }  # fmt: skip
+
+
+def _registrations(first: int, last: int, num_requests: int) -> Columns:
+    number = np.arange(first, last)
+    return {
+        "request": number, "request_id": _names(number), "num_prompt_tokens": 1200,
+        "registered_ns": _start_ns(_first_round(number)) - 400_000_000,
     }  # fmt: skip
 
 
@@ -195,7 +204,9 @@ _BY_ROUND = {
     "rounds": (_rounds, 1), "rows": (_rows, ROWS), "visits": (_visits, VISITS),
     "awaited_states": (_awaited_states, VISITS - READY), "spans": (_spans, 2),
 }  # fmt: skip
-_BY_REQUEST = {"requests": (_requests, 1), "offers": (_offers, 1), "events": (_events, 3)}
+_BY_REQUEST = {
+    "registrations": (_registrations, 1), "requests": (_requests, 1), "offers": (_offers, 1), "events": (_events, 3),
+}  # fmt: skip
 
 
 def encode(columns: Columns, schema: pa.Schema) -> pa.Table:

@@ -132,7 +132,7 @@ def _time_faults(connection: duckdb.DuckDBPyConnection) -> Iterator[Fault]:
 
 
 def _join_faults(connection: duckdb.DuckDBPyConnection, state: str) -> Iterator[Fault]:
-    """Follow every declared join; a request has its row only once it has ended."""
+    """Follow every declared join; a request has its row only once it has ended, a round once its output came back."""
     ((num_offers,),) = connection.execute("SELECT count(*) FROM offers").fetchall()
     for table, schema in ALL_TABLES.items():
         for field in schema:
@@ -140,6 +140,8 @@ def _join_faults(connection: duckdb.DuckDBPyConnection, state: str) -> Iterator[
             if not target or (target == "requests" and state != "complete") or (target == "offers" and not num_offers):
                 continue
             where = f'"{field.name}" IS NOT NULL AND "{field.name}" NOT IN (SELECT "{column}" FROM {target})'
+            if target == "rounds" and state != "complete":
+                where += f' AND "{field.name}" <= (SELECT max(round) FROM rounds)'
             sentence = f"format('{field.name} {{}} is not in {target}.', \"{field.name}\")"
             yield from _query_faults(connection, table, where, sentence)
 

@@ -25,6 +25,20 @@ def column(
     return pa.field(name, kind, nullable=nullable, metadata=metadata)
 
 
-def table(name: str, description: str, columns: list[pa.Field]) -> pa.Schema:
-    """Declare one table: its name, what one row of it is, and its columns."""
-    return pa.schema(columns, metadata={"table": name, "description": description})
+def table(name: str, description: str, columns: list[pa.Field], sorted_by: tuple[str, ...]) -> pa.Schema:
+    """Declare one table.
+
+    Args:
+        name: Name of the table.
+        description: What one row of it is.
+        columns: Its columns.
+        sorted_by: Columns by which the rows of each file are sorted, so that a query for a range of them reads a part.
+    """
+    metadata = {"table": name, "description": description, "sorted_by": " ".join(sorted_by)}
+    return pa.schema(columns, metadata=metadata)
+
+
+def sort_order(schema: pa.Schema) -> list[tuple[str, str]]:
+    """The order of the rows in each file of a table, as Arrow wants it; empty for a schema that is not declared."""
+    names = (schema.metadata or {}).get(b"sorted_by", b"").decode().split()
+    return [(name, "ascending") for name in names]

@@ -12,16 +12,19 @@ import pyarrow as pa
 
 from radixflow.schema.atomic_files import TEMPORARY_PREFIX
 from radixflow.schema.compaction import compact_segments
+from radixflow.schema.connection import open_runs
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.manifest import Manifest, read_manifest, utc_now, write_manifest
 from radixflow.schema.run_directory import WRITERS_FOLDER, RunDirectory, require_at_rest, unclosed_sentence
-from radixflow.schema.segment_files import decoding_fault, read_segment
+from radixflow.schema.segment_files import decoding_fault, encode_rows, read_segment, write_segment
 from radixflow.schema.segment_names import SegmentName, without_merged
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.writer_hold import hold_files
 
 ASIDE_FOLDER = "set-aside"
 """Folder of a run that holds the files that cannot be read, each in the folder of its table."""
+REPAIR_WRITER = "repair"
+"""Writer name of the rows that a repair makes."""
 
 
 @dataclass
@@ -55,6 +58,7 @@ def repair_run(path: Path | str) -> Repair:
                 _settle_temporary(run.path, unfinished, repair)
             for table, schema in ALL_TABLES.items():
                 _mend_table(run.path, table, schema, repair)
+            _replay_requests(run.path, repair)
             _take_holds_away(run.path)
             _rewrite_manifest(run, before, repair)
     except OSError as error:
@@ -86,7 +90,7 @@ def _settle_temporary(run_path: Path, path: Path, repair: Repair) -> None:
     table, name = path.parent.name, path.name.removeprefix(TEMPORARY_PREFIX)
     final, segment = path.with_name(name), SegmentName.parse(name)
     is_single = segment is not None and segment.first == segment.last  # of a merged one, the parts are still there
-    if is_single and table in ALL_TABLES and not final.exists() and _fault_of(path, ALL_TABLES[table]) is None:
+    if is_single and table in ALL_TABLES and not final.exists() and _is_whole(path, ALL_TABLES[table]):
         path.rename(final)
         repair.done.append(f"{table}/{name} was whole but for its name and is kept.")
         return
@@ -94,10 +98,14 @@ def _settle_temporary(run_path: Path, path: Path, repair: Repair) -> None:
     repair.done.append(f"{path.relative_to(run_path)}, a file that was being written, was removed.")
 
 
+def _is_whole(path: Path, schema: pa.Schema) -> bool:
+    return read_segment(path, schema).fault is None and decoding_fault(path) is None
+
+
 def _mend_table(run_path: Path, table: str, schema: pa.Schema, repair: Repair) -> None:
     folder = run_path / table
     for path in sorted(folder.glob("*.parquet")):
-        fault = _fault_of(path, schema)
+        fault = decoding_fault(path)
         if fault is not None:
             target = _set_aside(run_path, path)
             repair.done.append(f"{table}/{path.name} {fault} It was moved to {target.relative_to(run_path)}.")
@@ -113,9 +121,21 @@ def _mend_table(run_path: Path, table: str, schema: pa.Schema, repair: Repair) -
         repair.done.append(f"{len(before)} segments of {table} were merged into {len(after)}.")
 
 
-def _fault_of(path: Path, schema: pa.Schema) -> str | None:
-    """Why the rows of a file cannot be used, to follow its name; None when they can."""
-    return read_segment(path, schema).fault or decoding_fault(path)
+def _replay_requests(run_path: Path, repair: Repair) -> None:
+    """Write the rows of ``requests`` whose writer was killed before these requests ended."""
+    with open_runs([run_path]) as connection:
+        found = connection.execute("""
+            SELECT * EXCLUDE (run) FROM replayed_requests
+            WHERE request NOT IN (SELECT request FROM requests) ORDER BY request""").fetchall()
+    if not found:
+        return
+    rows, _ = encode_rows(found, ALL_TABLES["requests"])
+    folder = run_path / "requests"
+    folder.mkdir(exist_ok=True)
+    names = [SegmentName.parse(path.name) for path in folder.glob(f"{REPAIR_WRITER}-*.parquet")]
+    number = max((name.last for name in names if name), default=-1) + 1
+    write_segment(folder / str(SegmentName(REPAIR_WRITER, number, number)), rows)
+    repair.done.append(f"{len(found)} requests had no end yet; their rows were made from what had happened to them.")
 
 
 def _set_aside(run_path: Path, path: Path) -> Path:
@@ -136,12 +156,12 @@ def _take_holds_away(run_path: Path) -> None:
 
 def _rewrite_manifest(run: RunDirectory, before: Manifest, repair: Repair) -> None:
     """Say what is there and what is missing, unless the manifest says so already."""
-    after = Manifest(**asdict(before))
     writers = run.writers()
-    after.tables = _counts(run)
     repair.missing += [*_unclosed(run), *_aside(run)]
-    if before.state == "complete" and not repair.missing and after.tables == before.tables:
+    if before.state == "complete" and not (repair.missing or repair.done):
         return
+    after = Manifest(**asdict(before))
+    after.tables = _counts(run)
     said = [fault for status in writers.values() for fault in status.get("faults", [])]
     after.faults += [sentence for sentence in [*said, *repair.missing] if sentence not in after.faults]
     after.drops = before.drops or _sum([status.get("drops", {}) for status in writers.values()])

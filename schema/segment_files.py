@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from radixflow.schema.atomic_files import write_atomically
+from radixflow.schema.columns import sort_order
 from radixflow.schema.segment_names import SegmentName
 
 Row = tuple[Any, ...]
@@ -26,6 +27,7 @@ _TAIL = 2**14
 _ARROW_SCHEMA = b"ARROW:schema"
 _seen_good: set[tuple[bytes | None, int, bytes | None]] = set()
 """Tables, numbers of columns and stored schemas that were found to be as declared."""
+_UNREADABLE = "is not a readable Parquet file, it may be cut short ({})."
 _CHUNK_ROWS = 1_000
 """Rows encoded in one go: short, because the interpreter lock is held while Arrow reads Python values."""
 
@@ -62,14 +64,23 @@ def warm_up() -> None:
 
 
 def write_segment(path: Path, table: pa.Table, durable: bool = True) -> None:
-    """Write one segment (zstd, row groups of ``GROUP_ROWS``), synced if ``durable``, then renamed to ``path``.
+    """Write one segment: sorted as its table is declared, zstd, row groups of ``GROUP_ROWS``, whole or not at all.
+
+    Args:
+        path: Name of the file.
+        table: Its rows.
+        durable: Whether it must survive a power cut (synced), not only the death of the process.
 
     Raises:
         OSError: The folder is gone, full or not writable.
     """
 
+    order = sort_order(table.schema)
+    ordered = table.sort_by(order) if order else table
+    said = pq.SortingColumn.from_ordering(table.schema, order) if order else None
+
     def write(temporary: Path) -> None:
-        pq.write_table(table, temporary, compression="zstd", row_group_size=GROUP_ROWS)
+        pq.write_table(ordered, temporary, compression="zstd", row_group_size=GROUP_ROWS, sorting_columns=said)
 
     write_atomically(path, write, durable)
 
@@ -113,7 +124,7 @@ def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -
         metadata = pq.read_metadata(pa.BufferReader(_MAGIC + footer))
         fault = _schema_fault(metadata, schema)
     except (pa.ArrowException, OSError, ValueError) as error:
-        return Segment(path, fault=f"is not a readable Parquet file, it may be cut short ({_first_line(error)}).")
+        return Segment(path, fault=_UNREADABLE.format(_first_line(error)))
     if fault:
         return Segment(path, fault=fault)
     minimum = _minimum(metadata, minimum_of) if minimum_of in schema.names else None
@@ -150,13 +161,17 @@ def _schema_fault(metadata: pq.FileMetaData, declared: pa.Schema) -> str | None:
 
 
 def decoding_fault(path: Path) -> str | None:
-    """Decode every column chunk of a file with a footer: it can be damaged before it. None when it is whole.
+    """Decode every column chunk of a file: behind a footer that is whole it can be damaged, too.
 
     Returns:
-        Why it is no segment, to follow its name in a sentence.
+        Why it cannot be read, to follow its name in a sentence; None when it can, whatever its schema.
     """
     try:
-        with pq.ParquetFile(path) as file:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        return _UNREADABLE.format(_first_line(error))
+    try:
+        with pq.ParquetFile(path, metadata=metadata) as file:
             for group in range(file.metadata.num_row_groups):
                 file.read_row_group(group)
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -21,14 +21,14 @@ from radixflow.schema.segment_names import SegmentName
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.writer_hold import WriterHold
 
-FLUSH_SECONDS = 0.8
-"""Time between two flushes: with the writing itself, a row is on the disk within a second."""
+FLUSH_SECONDS = 0.5
+"""Time between two flushes: with the writing itself, a row is on the disk within a second even on a busy machine."""
 FLUSH_ROWS = 50_000
 """Rows of one table that are written without waiting for the next flush, and most rows of a segment."""
 LEAST_PAUSE_SECONDS = 0.05
 """A disk that is too slow for the flushes is left alone for this long between two."""
 MAXIMUM_PENDING_ROWS = 500_000
-"""Rows of all tables that may wait in memory; beyond, rows are dropped and counted."""
+"""Rows of all tables that may wait in memory, about 100 MB; beyond, rows are dropped and counted."""
 
 
 class SegmentWriter:
@@ -199,18 +199,18 @@ class SegmentWriter:
         """Write all that is pending, as it was at one moment, each table after those that explain its rows."""
         with self._lock:
             taken, self._pending = self._pending, {table: [] for table in self._tables}
-        for table, source in self._sources.items():  # after the rest was taken, so that no row waits for one of these
-            self._add_pulled(taken[table], source())
-        for table in sorted(taken, key=lambda table: table in _WRITTEN_LAST):
-            rows = taken[table]
-            while rows:
-                part, rows = rows[:FLUSH_ROWS], rows[FLUSH_ROWS:]
-                try:
+        try:
+            for table, source in self._sources.items():  # last, so that no row waits for one of these
+                self._add_pulled(taken[table], source())
+            for table in sorted(taken, key=lambda table: table in _WRITTEN_LAST):
+                while taken[table]:
+                    part, taken[table] = taken[table][:FLUSH_ROWS], taken[table][FLUSH_ROWS:]
                     self._write_rows(table, part)
-                except BaseException:
-                    self._give_up(taken, table, rows)
-                    raise
-            taken[table] = []
+        except BaseException:
+            with self._lock:  # what was not tried is counted as dropped with the rest
+                for table, rows in taken.items():
+                    self._pending[table] = rows + self._pending[table]
+            raise
 
     def _add_pulled(self, taken: list[Row], rows: list[Row]) -> None:
         taken += rows
@@ -233,12 +233,6 @@ class SegmentWriter:
                 self._rows_written[table] += num_written
                 self._drops[table] += len(rows) - num_written
                 self._num_pending -= len(rows)
-
-    def _give_up(self, taken: dict[str, list[Row]], failed: str, left: list[Row]) -> None:
-        """Put back what a failed flush has not tried to write: it is counted as dropped with the rest."""
-        with self._lock:
-            for table, rows in (taken | {failed: left}).items():
-                self._pending[table] = rows + self._pending[table]
 
     def _segment_path(self, table: str) -> Path:
         folder = self.run_path / table
@@ -303,8 +297,8 @@ class SegmentWriter:
             self._hold.forget()
 
 
-_WRITTEN_LAST = ("rounds",)
-"""A round that is on the disk has its rows and visits there, too, even where the process was killed in between."""
+_WRITTEN_LAST = ("requests", "rounds")
+"""What these say of other tables is on the disk before them, even where the process is killed in between."""
 
 _LIVE_WRITERS: "weakref.WeakSet[SegmentWriter]" = weakref.WeakSet()
 
@@ -326,4 +320,5 @@ atexit.register(_close_all)
 
 
 def _reason(error: BaseException) -> str:
-    return str(getattr(error, "strerror", None) or error or type(error).__name__)
+    text = str(getattr(error, "strerror", None) or error) or type(error).__name__
+    return text.rpartition("] ")[2] if "Detail: [errno" in text else text  # Arrow tells what it was doing as well

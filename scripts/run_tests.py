@@ -30,7 +30,7 @@ LINT_STEPS = (
 TEST_STEPS = (
     (
         "tests without an engine",
-        ("-m", "not engine and not browser and not gpu and not audit", "-n", "2", "--dist", "loadgroup"),
+        ("-m", "not engine and not browser and not gpu and not audit and not kills", "-n", "2", "--dist", "loadgroup"),
     ),
     ("tests with an engine, browser or GPU", ("-m", "engine or browser or gpu")),
 )

@@ -1,21 +1,25 @@
 """The end of a run: what its writers report goes into the manifest, with the state that the run is really in."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from radixflow.schema.manifest import Manifest, utc_now, write_manifest
 from radixflow.schema.run_directory import RunDirectory, unclosed_sentence
 
 
-def close_run(path: Path, manifest: Manifest, state: str) -> None:
+def close_run(path: Path, manifest: Manifest, state: str, observers: Sequence[str] = ()) -> None:
     """Sum up the writers in the manifest and write it for the last time.
 
     Args:
         path: The run.
         manifest: Its manifest; changed in place.
         state: ``complete`` or ``incomplete``; a writer that did not close makes it incomplete.
+        observers: Writers that were there, even if they could not leave a word.
     """
     writers = RunDirectory(path).writers()
-    for name, writer in writers.items():
+    nothing: dict[str, Any] = {}
+    for name, writer in (dict.fromkeys(observers, nothing) | writers).items():
         _add(manifest.tables, writer.get("rows_written", {}))
         _add(manifest.drops, writer.get("drops", {}))
         manifest.faults += [str(fault) for fault in writer.get("faults", [])]

@@ -15,11 +15,12 @@ from radixflow.collector.engines.offer_log import Offer, OfferLog
 from radixflow.collector.engines.run_closing import close_run
 from radixflow.collector.engines.stream_client import LEAD_NS, EngineFailure, RefusedRequest, send_stream
 from radixflow.collector.engines.vllm_arguments import EngineSettings, engine_facts, one_line
+from radixflow.collector.policies.catalog import NATIVE, parse_policy
 from radixflow.collector.workloads.offered_request import OfferedRequest
 from radixflow.collector.workloads.prompt_limits import Rejection
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.manifest import Manifest, write_manifest
-from radixflow.schema.run_directory import create_run
+from radixflow.schema.run_directory import CLIENT_WRITER, create_run
 from radixflow.schema.table_writer import SegmentWriter
 
 SHUTDOWN_SECONDS = 30.0
@@ -62,8 +63,8 @@ def run_arm(
         on_progress: Called a few times a second.
 
     Raises:
-        RadixflowError: the run exists or cannot be written (``OUTPUT``), or the engine failed (``ENGINE``); then the
-            run is kept, marked incomplete.
+        RadixflowError: the run exists or cannot be written to its end (``OUTPUT``), or the engine failed (``ENGINE``);
+            what was recorded is kept, marked incomplete.
         KeyboardInterrupt: stopped by the user; the run is kept, marked incomplete.
     """
     create_run(arm.run_directory, arm.manifest, arm.is_forced)
@@ -83,14 +84,25 @@ def run_arm(
         writer.close()
         if what:
             arm.manifest.faults.append(f"The engine failed: {one_line(what)}")
-        close_run(arm.run_directory, arm.manifest, state)
+        close_run(arm.run_directory, arm.manifest, state, _writers_of(arm.policy))
     if what:
         raise RadixflowError(
             f"The engine failed under {arm.policy}, the run so far is kept, marked incomplete, in"
             f" {arm.run_directory}: {one_line(what)}",
             ExitCode.ENGINE,
         )
+    if arm.manifest.state != "complete":
+        raise RadixflowError(
+            f"The requests of {arm.policy} were served, but the recording in {arm.run_directory} is incomplete:"
+            f" {one_line(arm.manifest.faults[0])}",
+            ExitCode.OUTPUT,
+        )
     return arm.manifest
+
+
+def _writers_of(policy: str) -> list[str]:
+    """Writers without which an arm is not recorded as it should be."""
+    return [CLIENT_WRITER] if parse_policy(policy).traversal == NATIVE else [CLIENT_WRITER, "engine"]
 
 
 class _VllmTokens:

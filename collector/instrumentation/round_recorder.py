@@ -18,6 +18,8 @@ from radixflow.schema.table_writer import SegmentWriter
 
 ROUND_ATTRIBUTE = "radixflow_round"
 """Name under which the number of a round travels on vLLM's SchedulerOutput to the workers."""
+RESET = "prefix_cache_reset"
+"""Event of the whole scheduler, and the reason of the preemptions that it causes."""
 
 
 class RoundRecorder(ScanListener):
@@ -39,6 +41,7 @@ class RoundRecorder(ScanListener):
         self._num_finished = 0
         self._round = 0
         self._num_empty_steps = 0
+        self._is_resetting = False
         self._notes = StepNotes(0, 0, 0)
         self._publications = Publications()
         self._visit_runs = VisitRuns()
@@ -55,14 +58,27 @@ class RoundRecorder(ScanListener):
         life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, now)
         self._lives[request.request_id] = life
         self._num_registered += 1
+        self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, now))
         self._event(now, life, "arrived", None)
 
     @never_raises
     def preempted(self, request: Any) -> None:
         life = self._lives[request.request_id]
         life.num_preemptions += 1
+        if self._is_resetting:
+            self._event(self._scan.clock(), life, "preempted", None, detail=RESET)
+            return
         self._notes.num_preempted += 1
         self._event(self._scan.clock(), life, "preempted", self._round + 1)
+
+    @never_raises
+    def reset_started(self) -> None:
+        self._is_resetting = True
+
+    @never_raises
+    def reset_ended(self, succeeded: bool) -> None:
+        self._is_resetting = False
+        self._event(self._scan.clock(), None, RESET, None, detail="done" if succeeded else "refused")
 
     @never_raises
     def finished(self, request: Any) -> None:
@@ -254,9 +270,11 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def update_ended(self, output: Any) -> None:
-        row = self._open_rounds.pop(getattr(output, ROUND_ATTRIBUTE, 0), None)
+        round_number = getattr(output, ROUND_ATTRIBUTE, 0)
+        row = self._open_rounds.pop(round_number, None)
         if row is not None:
             row[-3] = self._scan.clock()
+            self._publications.complete(round_number, row[-3])
             self._writer.append("rounds", tuple(row))
             self._writer.describe(num_rounds=self._round, num_requests_finished=self._num_finished)
 
@@ -265,7 +283,9 @@ class RoundRecorder(ScanListener):
         for row in self._open_rounds.values():
             self._writer.append("rounds", tuple(row))
         for life in self._lives.values():
-            self._writer.append("requests", life.as_row(None, 0, "unfinished"))
+            request = self._scan.requests.get(life.request_id)
+            num_output_tokens = request.num_output_tokens if request is not None else 0
+            self._writer.append("requests", life.as_row(None, num_output_tokens, "unfinished"))
         self._lives.clear()
         self._writer.close()
 
@@ -274,8 +294,9 @@ class RoundRecorder(ScanListener):
         self._writer.close(timeout=0, fault=sentence)
 
     def _event(
-        self, time_ns: int, life: RequestLife, event: str, round_number: int | None,
+        self, time_ns: int, life: RequestLife | None, event: str, round_number: int | None,
         other: RequestLife | None = None, detail: str | None = None, num_rounds: int | None = None,
     ) -> None:  # fmt: skip
         other_number = other.number if other is not None else None
-        self._writer.append("events", (time_ns, life.number, event, round_number, other_number, detail, num_rounds))
+        number = life.number if life is not None else None
+        self._writer.append("events", (time_ns, number, event, round_number, other_number, detail, num_rounds))

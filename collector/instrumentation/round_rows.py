@@ -60,8 +60,12 @@ def awaited_rows(
         if awaited not in states:
             mark = visit.state.mark
             producer = lives.get(mark.request_id) if mark is not None else None
-            published = publications.round_of(awaited) if visit.cause == "marked_again" else None
+            published = publications.of(awaited) if visit.cause == "marked_again" else None
             number = producer.number if producer is not None else None
-            states[awaited] = [round_number, hash_number(awaited), visit.cause, number, published, 0, 0]
+            state = [round_number, hash_number(awaited), visit.cause, number]
+            state += [None] if published is None else [published.round_number]
+            state += [0, 0]
+            state += [None, None] if published is None else [published.request, published.completed_ns]
+            states[awaited] = state
         states[awaited][5 if visit.witness == "native" else 6] += 1
     return [tuple(state) for state in states.values()]

@@ -144,6 +144,12 @@ class ScanListener:
     def preempted(self, request: Request) -> None:
         """A running request was preempted."""
 
+    def reset_started(self) -> None:
+        """The prefix cache is about to be emptied; running requests may be preempted for it."""
+
+    def reset_ended(self, succeeded: bool) -> None:
+        """The prefix cache was emptied, or kept because running requests hold blocks of it."""
+
     def step_ended(self, output: SchedulerOutput) -> None:
         """schedule() ended natively; the scheduler's state is that after the round was chosen."""
 

@@ -288,6 +288,14 @@ class ScanHooks:
             self.listener.preempted(request)
         return super()._preempt_request(request, *args, **kwargs)  # type: ignore[misc]
 
+    def reset_prefix_cache(self, *args: Any, **kwargs: Any) -> bool:
+        if self.listener is not None:
+            self.listener.reset_started()
+        succeeded = bool(super().reset_prefix_cache(*args, **kwargs))  # type: ignore[misc]
+        if self.listener is not None:
+            self.listener.reset_ended(succeeded)
+        return succeeded
+
     def add_request(self, request: Any) -> None:
         super().add_request(request)  # type: ignore[misc]
         for rule in self.rules:

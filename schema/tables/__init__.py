@@ -5,6 +5,7 @@ import pyarrow as pa
 from radixflow.schema.tables.awaited_states import AWAITED_STATES
 from radixflow.schema.tables.events import EVENTS
 from radixflow.schema.tables.offers import OFFERS
+from radixflow.schema.tables.registrations import REGISTRATIONS
 from radixflow.schema.tables.requests import REQUESTS
 from radixflow.schema.tables.rounds import ROUNDS
 from radixflow.schema.tables.rows import ROWS
@@ -13,6 +14,7 @@ from radixflow.schema.tables.visits import VISITS
 
 ALL_TABLES: dict[str, pa.Schema] = {
     "offers": OFFERS,
+    "registrations": REGISTRATIONS,
     "requests": REQUESTS,
     "rounds": ROUNDS,
     "rows": ROWS,

@@ -15,5 +15,8 @@ AWAITED_STATES = table(
         column("published_round", pa.int64(), "", "Round in which a state that is marked again was really published.", joins="rounds.round", nullable=True),
         column("num_visits", pa.int32(), "visits", "BLOCKED visits of the scan that waited for it in this round."),
         column("num_probe_visits", pa.int32(), "visits", "BLOCKED visits of the probe that did."),
+        column("publisher", pa.int32(), "", "Request that really published a state that is marked again.", joins="requests.request", nullable=True),
+        column("completed_ns", pa.int64(), "ns", "Monotonic time at which the output of published_round had been processed; NULL if it was in flight when this round was scheduled.", nullable=True),
     ],
+    sorted_by=("round",),
 )

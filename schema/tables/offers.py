@@ -25,4 +25,5 @@ OFFERS = table(
         column("outcome", NAME, "", "completed, rejected (never sent), aborted, failed or unfinished."),
         column("outcome_reason", pa.string(), "", "Why a branch was rejected or failed.", nullable=True),
     ],
+    sorted_by=("offered_ns",),
 )

@@ -26,4 +26,5 @@ REQUESTS = table(
         column("num_rows", pa.int32(), "rows", "Rounds in which it was scheduled."),
         column("outcome", NAME, "", "finished, aborted or unfinished (the recording ended first)."),
     ],
+    sorted_by=("request",),
 )

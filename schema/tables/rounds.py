@@ -35,7 +35,7 @@ _scan = [
     column("num_visits", pa.int32(), "visits", "Waiting requests that the scan looked at."),
     column("num_blocked_visits", pa.int32(), "visits", "Visits of the scan that ended BLOCKED."),
     column("num_probed", pa.int32(), "visits", "Requests behind the stop that the counterfactual probe looked at."),
-    column("num_preempted", pa.int32(), "requests", "Requests preempted in this round."),
+    column("num_preempted", pa.int32(), "requests", "Requests preempted in this round by schedule() itself."),
     column("stop_reason", NAME, "", "What ended the scan: end_of_queue, blocked, or a reason of an OTHER outcome."),
     column("stop_request", pa.int32(), "", "Request at which the scan stopped.", joins="requests.request", nullable=True),
     column("stop_cause", NAME, "", "Cause of a blocked stop: being_written or marked_again.", nullable=True),
@@ -56,4 +56,5 @@ ROUNDS = table(
     "rounds",
     "One round: a schedule() call with scheduled work (worker round).",
     [column("round", pa.int64(), "", "Number of the round in this run, from 1."), *_clocks[:2], *_ledger, *_tokens, *_scan, *_clocks[2:]],
+    sorted_by=("round",),
 )

@@ -19,4 +19,5 @@ ROWS = table(
         column("restored_hash", pa.uint64(), "", "Hash of the recurrent state restored from the cache.", nullable=True),
         column("published_hash", pa.uint64(), "", "Hash of the deepest recurrent state that this row writes and publishes.", nullable=True),
     ],
+    sorted_by=("round", "slot"),
 )

@@ -15,4 +15,5 @@ SPANS = table(
         column("start_ns", pa.int64(), "ns", "Start."),
         column("end_ns", pa.int64(), "ns", "End."),
     ],
+    sorted_by=("round", "start_ns"),
 )

@@ -24,4 +24,5 @@ VISITS = table(
         column("awaited_hash", pa.uint64(), "", "Hash of the state that a blocked request waits for; awaited_states says by round who marked it.", nullable=True),
         column("num_tokens", pa.int32(), "tokens", "Tokens that a ready request would have taken.", nullable=True),
     ],
+    sorted_by=("round", "visit"),
 )

@@ -1,10 +1,15 @@
 """Small segments are merged when their writer closes; no moment of it loses a row or counts one twice."""
 
+import random
+import re
+from itertools import pairwise
+
 import pyarrow.parquet as pq
 import pytest
 
 from radixflow.schema import compaction
 from radixflow.schema.compaction import compact_segments
+from radixflow.schema.connection import open_runs
 from radixflow.schema.manifest import Manifest
 from radixflow.schema.run_directory import create_run
 from radixflow.schema.segment_files import encode_rows, read_segment, write_segment
@@ -106,6 +111,32 @@ def test_a_writer_merges_its_segments_when_it_closes_and_goes_on_counting(run):
         assert writer.close()
     assert names(run.path / "spans") == ["engine-000000-000005.parquet"]
     assert rounds(run) == [0, 1, 2, 3, 4, 5]
+
+
+def row_groups_scanned(connection, query):
+    """Row groups that DuckDB read for a query, as it says itself, and row groups that there are."""
+    ((_, plan),) = connection.execute(f"EXPLAIN ANALYZE {query}").fetchall()
+    return tuple(map(int, re.search(r"Row Groups Scanned: (\d+) / (\d+)", plan).groups()))
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_a_query_for_a_few_rounds_reads_a_part_of_a_merged_file(run, monkeypatch, is_sorted):
+    """Rows come out of order, as spans of several ranks do; without the order the whole file is read."""
+    if not is_sorted:
+        monkeypatch.setattr("radixflow.schema.segment_files.sort_order", lambda schema: [])
+    monkeypatch.setattr("radixflow.schema.segment_files.GROUP_ROWS", 3_000)
+    with SegmentWriter(run.path, "worker0", durable=False) as writer:
+        writer.append("spans", [span(number) for number in random.Random(1).sample(range(30_000), 30_000)])
+    (path,) = run.segments("spans")
+    metadata = pq.read_metadata(path)
+    groups = [metadata.row_group(group).column(0).statistics for group in range(metadata.num_row_groups)]
+    assert len(groups) == 10
+    assert all(first.max < second.min for first, second in pairwise(groups)) == is_sorted
+    assert bool(metadata.row_group(0).sorting_columns) == is_sorted
+    with open_runs([run.path]) as connection:
+        assert connection.execute("SELECT count(*) FROM spans WHERE round BETWEEN 100 AND 200").fetchall() == [(101,)]
+        query = "SELECT sum(start_ns) FROM spans WHERE round BETWEEN 100 AND 200"
+        assert row_groups_scanned(connection, query) == ((1 if is_sorted else 10), 10)
 
 
 @pytest.mark.parametrize(

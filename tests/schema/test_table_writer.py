@@ -76,6 +76,17 @@ def test_many_rows_do_not_wait_for_the_second(run, monkeypatch):
     writer.close()
 
 
+def test_a_segment_holds_no_more_rows_than_its_limit(run, monkeypatch):
+    monkeypatch.setattr(table_writer, "FLUSH_ROWS", 10)
+    writer = SegmentWriter(run.path, "engine", flush_seconds=60, durable=False)
+    with writer._lock:  # the disk is busy while rows pile up
+        writer._pending["spans"] = [span(number) for number in range(25)]
+        writer._num_pending = 25
+    writer._flush()
+    assert [pq.read_metadata(path).num_rows for path in run.segments("spans")] == [10, 10, 5]
+    writer.close()
+
+
 def test_closing_twice_and_appending_after_it_are_harmless(run):
     writer = SegmentWriter(run.path, "engine")
     assert writer.close() and writer.close()
@@ -92,6 +103,77 @@ def test_memory_is_bounded_and_what_is_dropped_is_counted(run):
     writer.close()
     assert [row["round"] for row in read(run, "spans")] == [0, 1, 2, 3, 4]
     assert run.writers()["engine"]["drops"] == {"spans": 3, "events": 1}
+
+
+HANGING = """
+import os, sys, time
+from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_directory import RunDirectory
+run, most = sys.argv[1], int(sys.argv[2])
+writer = SegmentWriter(run, "engine", maximum_pending_rows=most, flush_seconds=0.05)
+os.mkdir(run + "/spans")
+os.mkfifo(run + "/spans/.tmp-engine-000000.parquet")  # opening it for writing hangs: nobody reads from it
+longest, begun = 0.0, time.monotonic()
+rows = [(number, "execute", 0, "host", 100 * number, 100 * number + 50) for number in range(100)]
+writer.append("spans", rows)
+time.sleep(0.5)
+resident = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+before = resident()
+for first in range(0, 4 * most, 100):
+    rows = [(number, "execute", 0, "host", 100 * number, 100 * number + 50) for number in range(first, first + 100)]
+    started = time.monotonic()
+    writer.append("spans", rows)
+    longest = max(longest, time.monotonic() - started)
+grown = resident() - before
+print(longest, writer._num_pending, writer.drops["spans"], grown / most, writer.close(timeout=0.2), flush=True)
+os._exit(0)
+"""
+
+
+def test_a_disk_that_hangs_costs_the_caller_no_time_and_bounded_memory(run):
+    most = 200_000
+    command = [sys.executable, "-c", HANGING, str(run.path), str(most)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / ".import_root")}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    longest, pending, dropped, bytes_a_row, is_closed = ended.stdout.split()
+    print(f"longest append {float(longest) * 1e3:.1f} ms; {float(bytes_a_row):.0f} bytes a row that waits")
+    assert float(longest) < 1.0  # the disk hangs for ever
+    assert int(pending) == most and int(dropped) == 100 + 4 * most - most
+    assert 50 < float(bytes_a_row) < 600
+    assert is_closed == "False"
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), SystemExit(), KeyboardInterrupt()], ids=lambda error: type(error).__name__
+)
+def test_a_writer_that_dies_says_so_and_drops_what_comes(run, monkeypatch, capfd, error):
+    def dies(*_):
+        raise error
+
+    writer = SegmentWriter(run.path, "engine", flush_seconds=0.05)
+    monkeypatch.setattr(table_writer, "write_segment", dies)
+    writer.append("spans", [span(1), span(2)])
+    writer.append("events", (1, 1, "arrived", None, None, None, None))
+    wait_until(lambda: writer.faults)
+    writer.append("spans", span(3))
+    assert writer.close() is False
+    status = run.writers()["engine"]
+    assert status["faults"] == [f"engine stopped writing to run: {type(error).__name__}"] and not status["closed"]
+    assert status["drops"] == {"spans": 3, "events": 1} and writer._num_pending == 0
+    assert capfd.readouterr().err.count("radixflow:") == 1
+
+
+def test_a_second_process_cannot_write_under_the_same_name(run, capfd):
+    with SegmentWriter(run.path, "engine") as first:
+        first.append("spans", span(1))
+        second = SegmentWriter(run.path, "engine")
+        second.append("spans", span(2))
+        assert second.close() is False and second.drops == {"spans": 1}
+    assert [row["round"] for row in read(run, "spans")] == [1]
+    assert run.writers()["engine"]["closed"] and run.writers()["engine"]["faults"] == []
+    assert "another process writes as engine" in capfd.readouterr().err
+    assert not list((run.path / "writers").glob(".held*"))
 
 
 def test_a_row_that_does_not_fit_is_lost_alone_and_said_once(run, capfd):

@@ -156,15 +156,18 @@ class StreamRun:
         scheduler: Without requests; a policy's class or vLLM's own.
         offers: The stream; arrival times need not be sorted.
         model: Duration of a round.
+        listens: Whether to count visits, which takes the place of the scheduler's listener.
     """
 
-    def __init__(self, scheduler: Any, offers: Iterable[Offer], model: RoundModel | None = None) -> None:
+    def __init__(
+        self, scheduler: Any, offers: Iterable[Offer], model: RoundModel | None = None, listens: bool = True
+    ) -> None:
         self.scheduler = scheduler
         self.model = model or RoundModel()
         self.report = StreamReport()
         self.clock = SimulatedClock()
         scheduler.clock = self.clock
-        self._listener = BlockedVisits(scheduler) if hasattr(scheduler, "listener") else None
+        self._listener = BlockedVisits(scheduler) if listens and hasattr(scheduler, "listener") else None
         if self._listener is not None:
             scheduler.listener = self._listener
         self._pending = deque(sorted(offers, key=lambda offer: offer.arrival_ns))
@@ -175,10 +178,15 @@ class StreamRun:
 
     def finish(self, max_rounds: int = 100_000) -> StreamReport:
         """Run to the end of the stream; fails when the scheduler makes no progress."""
-        while self._pending or self.scheduler.requests or self._in_flight:
+        while not self.is_over:
             self.step()
             assert self.report.num_rounds <= max_rounds, "no end: more rounds than allowed"
         return self.report
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every offered request has ended and every round been answered."""
+        return not (self._pending or self.scheduler.requests or self._in_flight)
 
     def step(self) -> Any:
         """Let arrive and abort what is due, take one scheduling step, and move the clock; returns what it said."""

@@ -1,0 +1,98 @@
+"""Kills recordings of the real scheduler at random moments: ``python killed_worlds.py FOLDER NUM_KILLS FLUSH_SECONDS``.
+
+Each recording is a process of its own, forked from this one so that vLLM is imported once, that drives a scheduler
+through random traffic with the recorder on and no model. It notes every row that it hands to its writer in a file that
+survives it. Prints the moment of each kill (monotonic ns), a line each; recording ``n`` writes ``FOLDER/n/run``.
+"""
+
+import os
+import random
+import signal
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
+from radixflow.schema import table_writer
+from radixflow.schema.manifest import Manifest
+from radixflow.schema.run_directory import create_run
+from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.tables import ALL_TABLES
+from tests.scheduler_harness import SchedulerWorld, WorldShape
+
+NOTE = struct.Struct("<qhh")
+"""One call of ``append``: monotonic ns, number of the table, rows."""
+TABLES = tuple(ALL_TABLES)
+AT_ONCE = 4
+POLICIES = ("radix", "radixflow", "radixflow-immediate")
+ROUND_SECONDS = 0.002
+
+
+def note_appends(path: Path) -> None:
+    """Note what is handed to the writer, before it has it."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    append = SegmentWriter.append
+
+    def noted(self: SegmentWriter, table: str, rows: Any) -> None:
+        num_rows = 1 if type(rows) is tuple else len(rows)
+        os.write(file, NOTE.pack(time.monotonic_ns(), TABLES.index(table), num_rows))
+        append(self, table, rows)
+
+    SegmentWriter.append = noted  # type: ignore[method-assign]
+
+
+def record(folder: Path, seed: int) -> None:
+    """Record random traffic for ever."""
+    rng = random.Random(seed)
+    is_async = seed % 2 == 1
+    policy = POLICIES[seed % len(POLICIES)]
+    create_run(folder / "run", Manifest("e", "s", policy, engine_arguments={"max_num_seqs": 8}))
+    note_appends(folder / "notes")
+    shape = WorldShape(
+        block_size=16, hash_block_size=None, num_blocks=80, max_num_seqs=8, max_num_batched_tokens=64,
+        max_prompt_tokens=96, arrival_rate=1.5, async_scheduling=is_async,
+    )  # fmt: skip
+    settings = {"policy": policy, "run_directory": str(folder / "run"), "probe": "full"}
+    world = SchedulerWorld(
+        shape, rng, RecordedAsyncScheduler if is_async else RecordedScheduler, {"radixflow": settings}
+    )
+    for _ in world.states(10**9):
+        time.sleep(ROUND_SECONDS)
+
+
+def start(folder: Path, seed: int) -> int:
+    """Fork a recording and return its process id once it has begun."""
+    folder.mkdir()
+    child = os.fork()
+    if child == 0:
+        try:
+            record(folder, seed)
+        finally:
+            os._exit(1)
+    notes = folder / "notes"
+    while not (notes.exists() and notes.stat().st_size):
+        assert os.waitpid(child, os.WNOHANG) == (0, 0), "the recording ended by itself"
+        time.sleep(0.005)
+    return child
+
+
+def main(folder: Path, num_kills: int, flush_seconds: float) -> None:
+    """Start some recordings at a time and kill each at a random moment of its first seconds."""
+    table_writer.FLUSH_SECONDS = flush_seconds
+    SegmentWriter.__init__.__defaults__ = (None, table_writer.MAXIMUM_PENDING_ROWS, flush_seconds, True)  # type: ignore[misc]
+    rng = random.Random(num_kills)
+    for first in range(0, num_kills, AT_ONCE):
+        children = {seed: start(folder / str(seed), seed) for seed in range(first, min(first + AT_ONCE, num_kills))}
+        begun = time.monotonic()
+        moments = sorted((begun + rng.uniform(0, 3 * flush_seconds), seed) for seed in children)
+        for moment, seed in moments:
+            time.sleep(max(0.0, moment - time.monotonic()))
+            print(seed, time.monotonic_ns(), flush=True)
+            os.kill(children[seed], signal.SIGKILL)
+            os.waitpid(children[seed], 0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))

@@ -1,0 +1,137 @@
+"""The real engine, recorded while something goes wrong: it answers as vLLM's own scheduler class does, to the last bit.
+
+A decode-heavy stream and one of shared documents, in a block pool so small that requests preempt each other.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from radixflow.schema.check import check_run
+from radixflow.schema.connection import open_runs
+from radixflow.schema.manifest import Manifest
+from radixflow.schema.run_directory import create_run
+from tests.collector.outputs.process import ENVIRONMENT, ROOT
+
+pytest.importorskip("vllm")
+pytestmark = pytest.mark.engine
+
+
+def mount(*words: str | Path) -> bool:
+    """Whether this machine lets us mount."""
+    try:
+        return subprocess.run(["mount", *map(str, words)], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Run directories of the situations that need one of their own, as far as this machine allows."""
+    small, closed = tmp_path_factory.mktemp("small"), tmp_path_factory.mktemp("closed") / "read-only-folder"
+    create_run(closed, Manifest("odd", "s", "radix"))
+    found, mounted = {}, []
+    if mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", small):
+        mounted.append(small)
+        found["full disk"] = str(small / "full-disk")
+    if mount("--bind", closed, closed):
+        mounted.append(closed)
+        if mount("-o", "remount,ro,bind", closed):
+            found["read-only folder"] = str(closed)
+    yield found
+    for each in mounted:
+        subprocess.run(["umount", "-l", str(each)], check=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def findings(folder: Path, places: dict[str, str]) -> dict[str, dict[str, Any]]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("VLLM_", "HF_", "OMP_"))}
+    command = [sys.executable, "-m", "tests.collector.odd_runs.served", str(folder), json.dumps(places)]
+    ended = subprocess.run(command, env=kept | ENVIRONMENT, cwd=ROOT, text=True, capture_output=True)
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    return {each["situation"]: each for each in json.loads((folder / "findings.json").read_text())}
+
+
+def found(findings: dict[str, dict[str, Any]], situation: str) -> dict[str, Any]:
+    if situation not in findings:
+        pytest.skip(f"This machine does not let us mount what makes a {situation}.")
+    return findings[situation]
+
+
+ODD = {
+    "failing probe": "RuntimeError: sabotage",
+    "file in the way": "engine stopped writing to file-in-the-way: File exists",
+    "read-only folder": "engine stopped writing to read-only-folder: Read-only file system",
+    "full disk": "engine stopped writing to full-disk: No space left on device",
+    "dying writer": "engine stopped writing to dying-writer: SystemExit",
+}
+"""What each situation makes the recording say."""
+
+
+@pytest.mark.parametrize("situation", ["untouched", "slow disk", *ODD])
+def test_the_answers_are_those_of_an_unrecorded_engine(findings: dict[str, dict[str, Any]], situation: str) -> None:
+    finding = found(findings, situation)
+    assert finding["num_tokens"] > 1000
+    assert finding["differing"] == []
+    assert finding["longest_append_ms"] < 1000  # a segment of the slow disk takes 1,500
+
+
+@pytest.mark.parametrize("situation", ODD)
+def test_what_goes_wrong_is_said_once_and_the_run_is_incomplete(
+    findings: dict[str, dict[str, Any]], situation: str
+) -> None:
+    finding = found(findings, situation)
+    (fault,) = finding["faults"]
+    assert ODD[situation] in fault
+    assert len(finding["said"]) == 1 and ODD[situation] in finding["said"][0]
+    if situation == "read-only folder":
+        assert finding["closing"].endswith("manifest.json: Read-only file system.")
+        return  # nobody could write that it is incomplete; it is by its silence
+    assert finding["closing"] is None
+    assert (finding["state"], finding["manifest_state"]) == ("incomplete", "incomplete")
+    assert finding["situation"] == "failing probe" or finding["drops"] > 0
+
+
+def test_on_a_full_disk_the_run_says_so_at_once(findings: dict[str, dict[str, Any]], places: dict[str, str]) -> None:
+    found(findings, "full disk")
+    said = [str(fault) for fault in check_run(places["full disk"])]
+    assert "manifest.json: The recording did not come to its end, the run is incomplete; not closed: engine." in said
+    assert any("No space left on device" in fault for fault in said)
+    assert any(fault.endswith("were dropped.") for fault in said)
+
+
+def test_a_slow_disk_costs_rows_and_they_are_counted(findings: dict[str, dict[str, Any]], folder: Path) -> None:
+    finding = findings["slow disk"]
+    assert finding["drops"] > 0
+    said = [str(fault) for fault in check_run(folder / "slow-disk")]
+    assert any(fault.startswith("writers/engine.json: ") and fault.endswith("were dropped.") for fault in said)
+
+
+def test_the_streams_are_what_they_are_meant_to_be(findings: dict[str, dict[str, Any]], folder: Path) -> None:
+    """Decode-heavy, with preemptions, and recorded without a fault."""
+    assert findings["untouched"]["state"] == "complete"
+    assert check_run(folder / "untouched") == []
+    with open_runs([folder / "untouched"]) as connection:
+        ((preemptions, repeated),) = connection.execute(
+            "SELECT sum(num_preemptions), sum(num_repeated_tokens) FROM requests"
+        ).fetchall()
+        ((share,),) = connection.execute("""
+            SELECT avg((first_token >= num_prompt_tokens)::INTEGER) FROM rows JOIN requests USING (run, request)
+            WHERE request_id LIKE 'd%'""").fetchall()
+        assert connection.execute("SELECT * FROM ledger_faults").fetchall() == []
+    print(
+        f"{preemptions} preemptions repeat {repeated} prompt tokens; {share:.0%} of the rows of one stream are decodes"
+    )
+    assert preemptions > 0 and repeated > 0
+    assert share > 0.8
