@@ -10,6 +10,8 @@ PAGES = {
     "": [
         st.Page("pages/overview.py", title="Overview", icon=":material/dashboard:", default=True),
         st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
+        st.Page("pages/round.py", title="Round", icon=":material/zoom_in:"),
+        st.Page("pages/request.py", title="Request", icon=":material/route:"),
         st.Page("pages/round_fullness.py", title="Round fullness", icon=":material/stacked_bar_chart:"),
         st.Page("pages/blocked.py", title="Blocked and recovered", icon=":material/front_hand:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),

@@ -10,9 +10,19 @@ def show_lead(sentence: str) -> None:
     st.markdown(f"##### {plain_markdown(sentence)}")
 
 
-def show_section(title: str) -> None:
-    """Start a section of a page."""
-    st.subheader(title, anchor=False)
+def show_section(title: str, meaning: str | None = None) -> None:
+    """Start a section of a page.
+
+    Args:
+        title: Its title.
+        meaning: What it shows, from the comments of a view; seen when hovering over the sign beside the title.
+    """
+    st.subheader(title, anchor=False, help=None if meaning is None else plain_markdown(meaning))
+
+
+def show_text(*sentences: str) -> None:
+    """Show sentences as running text."""
+    st.markdown(" ".join(plain_markdown(sentence) for sentence in sentences))
 
 
 def show_hint(text: str) -> None:

@@ -14,6 +14,13 @@ SELECT
     visits.outcome,
     visits.reason,
     visits.cause,
+    CASE
+        WHEN visits.outcome = 'ready' THEN 'avoidable'
+        WHEN visits.outcome = 'blocked' THEN 'dependency_wait'
+        WHEN visits.outcome = 'held' THEN 'held'
+        WHEN visits.reason IN ('token_budget', 'aligned_split_zero', 'no_chunked_prefill', 'spec_padding') THEN 'token_limited'
+        ELSE 'other'
+    END AS slot_class,
     producer.request_id AS producer_request_id,
     visits.published_round,
     visits.matched_tokens,
@@ -38,6 +45,7 @@ COMMENT ON COLUMN request_visits.witness IS '[-] native or probe.';
 COMMENT ON COLUMN request_visits.outcome IS '[-] ready (probe only), blocked, held or other.';
 COMMENT ON COLUMN request_visits.reason IS '[-] Reason of an other outcome.';
 COMMENT ON COLUMN request_visits.cause IS '[-] Cause of a blocked outcome: being_written or marked_again.';
+COMMENT ON COLUMN request_visits.slot_class IS '[-] Class of the slot ledger that the visit may explain: avoidable, dependency_wait, held, token_limited or other.';
 COMMENT ON COLUMN request_visits.producer_request_id IS '[-] Request that marked the awaited state in this round.';
 COMMENT ON COLUMN request_visits.published_round IS '[-] Round in which a state that is marked again was really published; NULL while it is being written.';
 COMMENT ON COLUMN request_visits.matched_tokens IS '[tokens] Longest token match of the prompt; NULL if not looked up.';

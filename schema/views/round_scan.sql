@@ -5,15 +5,15 @@
 CREATE VIEW round_scan AS
 WITH looks AS NOT MATERIALIZED (
     SELECT
-        run, round, visit, slot, request_id, request_group,
-        'native' AS witness, 'selected' AS outcome, kind, num_tokens, num_reused_tokens, NULL AS reason, NULL AS cause,
+        run, round, visit, slot, request_id, request_group, 'native' AS witness, 'selected' AS outcome,
+        'used' AS slot_class, kind, num_tokens, num_reused_tokens, NULL AS reason, NULL AS cause,
         NULL AS producer_request_id, NULL::BIGINT AS published_round, NULL::INTEGER AS matched_tokens,
         NULL::INTEGER AS ready_tokens, request
     FROM request_rows
     UNION ALL
     SELECT
-        run, round, visit, NULL, request_id, request_group, witness, outcome, NULL, num_tokens, NULL, reason, cause,
-        producer_request_id, published_round, matched_tokens, ready_tokens, request
+        run, round, visit, NULL, request_id, request_group, witness, outcome, slot_class, NULL, num_tokens, NULL,
+        reason, cause, producer_request_id, published_round, matched_tokens, ready_tokens, request
     FROM request_visits
 )
 SELECT
@@ -24,6 +24,7 @@ SELECT
         AS visit,
     witness,
     outcome,
+    slot_class,
     request_id,
     request_group,
     kind,
@@ -48,6 +49,7 @@ COMMENT ON COLUMN round_scan.step IS '[-] Order in which the round came to the r
 COMMENT ON COLUMN round_scan.visit IS '[-] Position in the scan of the waiting queue, from 0; NULL for a running request.';
 COMMENT ON COLUMN round_scan.witness IS '[-] native (what the round did) or probe (what it would have found behind its stop).';
 COMMENT ON COLUMN round_scan.outcome IS '[-] selected, ready (probe only), blocked, held or other.';
+COMMENT ON COLUMN round_scan.slot_class IS '[-] Class of the slot ledger: used, avoidable, dependency_wait, held, token_limited or other.';
 COMMENT ON COLUMN round_scan.request_id IS '[-] Name of the branch; NULL if the recording ended before the request did.';
 COMMENT ON COLUMN round_scan.request_group IS '[-] Its request group.';
 COMMENT ON COLUMN round_scan.kind IS '[-] new, running or resumed, if it was selected.';

@@ -13,12 +13,16 @@ from radixflow.app.figures.paired_differences import paired_differences
 from radixflow.app.figures.paired_latencies import paired_latencies
 from radixflow.app.figures.palette import AVOIDABLE
 from radixflow.app.figures.producers import producers
+from radixflow.app.figures.request_life import LifeData, request_life
+from radixflow.app.figures.round_budget import round_budget
+from radixflow.app.figures.round_scan import round_scan
+from radixflow.app.figures.round_spans import round_spans
 from radixflow.app.figures.rows_distribution import rows_distribution
 from radixflow.app.figures.slot_ledger import slot_ledger
 from radixflow.app.figures.stop_reasons import stop_reasons
 from radixflow.app.figures.visits_by_cause import visits_by_cause
 from radixflow.app.figures.waiting_times import waiting_times
-from radixflow.app.queries import blocked, fullness, pairs, run_facts, slot_raster
+from radixflow.app.queries import blocked, fullness, pairs, request_lens, round_lens, run_facts, slot_raster
 from radixflow.schema.connection import open_nothing, open_runs
 from tests import builders
 
@@ -32,6 +36,24 @@ def timeline(connection, axis="time", level=None):
     tracks = slot_raster.round_tracks(connection, EVERYTHING, level.rounds_per_mark)
     return bubble_timeline(
         TimelineData(run_facts.runs(connection), raster, tracks, axis, visible.low, visible.high, "Level: a test")
+    )
+
+
+def life(connection, run, name):
+    found = request_lens.life(connection, run, name)
+    request = found["request"][0].as_py() if found.num_rows else None
+    asked = (connection, run, request)
+    data = (request_lens.visits(*asked), request_lens.rows(*asked), request_lens.rows_of_producers(*asked))
+    return request_life(LifeData(found, *data))
+
+
+def lens(connection, run, number):
+    """The figures of the page of one round."""
+    rounds, scan = round_lens.one_round(connection, run, number), round_lens.scan(connection, run, number)
+    return (
+        round_budget(rounds, round_lens.cells(connection, run, number)),
+        round_scan(rounds, scan),
+        round_spans(round_lens.spans(connection, run, number)),
     )
 
 
@@ -53,6 +75,10 @@ def every_figure(connection):
         "producers": producers(blocked.producers(connection), 0),
         "consumer waits": consumer_waits(waits, visits, 0),
         "waiting times": waiting_times(blocked.waiting_times(connection), runs),
+        "request life": life(connection, 0, "a2"),
+        "round budget": lens(connection, 0, 1)[0],
+        "round scan": lens(connection, 0, 1)[1],
+        "round spans": lens(connection, 0, 1)[2],
         "paired differences": paired_differences(requests, *both),
         "paired latencies": paired_latencies(requests, *both),
     }
@@ -202,3 +228,82 @@ def test_requests_with_other_first_tokens_are_crossed(pair):
     assert "First tokens differ" not in [
         t.name for t in paired_latencies(pairs.paired_requests(pair, 0, 1), arm, arm).data
     ]
+
+
+def test_the_budget_of_a_round_adds_up_to_its_rows_and_tokens(pair):
+    figure, _, _ = lens(pair, 0, 1)
+    parts = [(trace.name, trace.y[0], trace.x[0]) for trace in figure.data]
+    assert parts == [
+        ("Used row", "Rows", 1),
+        ("Avoidable bubble", "Rows", 1),
+        ("Used row", "Tokens", 48),
+        ("Avoidable bubble", "Tokens", 48),
+        ("Left of the budget", "Tokens", 32),
+    ]
+    assert [axis.range[1] for axis in (figure.layout.xaxis, figure.layout.xaxis2)] == [2, 128]
+
+
+def test_a_scan_adds_up_along_the_budget_and_stops_where_it_stopped(pair):
+    _, figure, _ = lens(pair, 0, 1)
+    drawn = {trace.name: trace for trace in figure.data if trace.name}
+    assert (list(drawn["Selected"].base), list(drawn["Selected"].x)) == ([0], [48])
+    ready = drawn["READY behind the stop"]
+    assert (list(ready.base), list(ready.x), list(ready.y)) == ([48], [48], [3])
+    assert ready.marker.color == (AVOIDABLE,) and list(ready.customdata) == ["b0"]
+    waits = drawn["Waiting on a producer"]
+    assert (list(waits.x), list(waits.y)) == ([48, 48], [1, 2])
+    assert list(waits.marker.symbol) == ["diamond", "diamond-open"]
+    lines = [(shape.y0, shape.x0) for shape in figure.layout.shapes]
+    assert (1.5, 0) in lines and any(x == 128 for _, x in lines)
+    said = " ".join(annotation.text for annotation in figure.layout.annotations)
+    assert "budget 128 tokens" in said and "the scan stopped here: a request was blocked" in said
+
+
+def test_a_scan_that_ended_by_itself_draws_no_stop(pair):
+    """The control arm of the test above."""
+    _, figure, _ = lens(pair, 0, 6)
+    assert not any("stopped here" in annotation.text for annotation in figure.layout.annotations)
+
+
+def test_few_tokens_of_a_large_budget_can_still_be_seen(tmp_path):
+    run = builders.RunBuilder(tmp_path / "run", token_budget=8192)
+    run.request("a0")
+    run.round(("a0", 48))
+    with open_runs([run.write()]) as connection:
+        _, figure, _ = lens(connection, 0, 1)
+    assert figure.layout.xaxis.range[1] == 120
+    assert "far to the right" in figure.layout.annotations[0].text
+
+
+def test_the_spans_of_a_round_keep_clocks_and_workers_apart(tmp_path):
+    run = builders.RunBuilder(tmp_path / "run")
+    run.request("a0")
+    run.round(("a0", 48))
+    run.rows_of["spans"].append(run.rows_of["spans"][0] | {"clock": "device", "process_rank": 1})
+    with open_runs([run.write()]) as connection:
+        _, _, figure = lens(connection, 0, 1)
+    names = {trace.name: list(trace.y) for trace in figure.data if trace.name}
+    assert names == {
+        "Host clock": ["schedule (engine)", "execute (worker 0)", "update (engine)"],
+        "Device clock (CUDA events)": ["execute (worker 1, device)"],
+    }
+    assert list(figure.data[0].x) == pytest.approx([10e-6, 60e-6, 10e-6])
+
+
+def test_the_life_of_a_request_shows_every_round_and_its_producers(pair):
+    drawn = {}
+    for trace in life(pair, 0, "a2").data:
+        drawn.setdefault(trace.name, trace)
+    assert list(drawn["Waiting on a producer"].customdata) == [1]
+    assert list(drawn["State marked again"].customdata) == [2]
+    assert list(drawn["Scheduled"].customdata) == [3]
+    assert list(drawn["Waiting"].x) == pytest.approx([250e-6]) and list(drawn["Waiting"].base) == pytest.approx(
+        [-50e-6]
+    )
+    lanes = [trace.y[0] for trace in life(pair, 0, "a2").data if trace.name == "Its producer runs"]
+    assert lanes == ["waits for a0", "waits for a1"]
+
+
+def test_a_request_that_was_left_behind_a_stop_shows_it_in_the_loudest_colour(pair):
+    ready = next(trace for trace in life(pair, 0, "b0").data if trace.name == "READY behind the stop")
+    assert list(ready.customdata) == [1, 2] and ready.marker.color == AVOIDABLE

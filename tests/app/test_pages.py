@@ -10,6 +10,8 @@ from tests import builders
 PAGES = {
     "overview": "Overview",
     "timeline": "Execution-bubble timeline",
+    "round": "Round",
+    "request": "Request",
     "round_fullness": "Round fullness",
     "blocked": "Blocked and recovered",
     "compare": "Compare",

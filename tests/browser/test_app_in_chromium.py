@@ -13,6 +13,8 @@ pytestmark = pytest.mark.browser
 PAGES = {
     "overview": ("Overview", "Overview"),
     "timeline": ("Timeline", "Execution-bubble timeline"),
+    "round": ("Round", "Round"),
+    "request": ("Request", "Request"),
     "round_fullness": ("Round fullness", "Round fullness"),
     "blocked": ("Blocked and recovered", "Blocked and recovered"),
     "compare": ("Compare", "Compare"),

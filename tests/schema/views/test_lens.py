@@ -59,11 +59,11 @@ def test_round_scan_begins_with_running_requests_and_names_every_reason(tmp_path
         open_runs([run.write()]),
         "round_scan WHERE round = 2 ORDER BY step",
         """
-        step visit outcome  request_id kind    reason    num_tokens tokens_before
-        0    -     selected a          running -         16         0
-        1    0     held     b          -       -         -          16
-        2    1     selected c          new     -         48         16
-        3    2     other    d          -       kv_blocks -          64
+        step visit outcome  slot_class request_id kind    reason    num_tokens tokens_before
+        0    -     selected used       a          running -         16         0
+        1    0     held     held       b          -       -         -          16
+        2    1     selected used       c          new     -         48         16
+        3    2     other    other      d          -       kv_blocks -          64
         """,
     )
 

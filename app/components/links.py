@@ -1,0 +1,31 @@
+"""Ways from one page to another: the address of the other page names the arm and what it shows."""
+
+import streamlit as st
+
+_PLACE = ("arm", "round", "request", "axis", "from", "to", "pair", "subject", "interval", "clock")
+"""Parameters that say what one page shows; all others (stream, arms, filters) go along to the next page."""
+
+
+def open_round(label: str, number: int) -> None:
+    """Go to the page of one round.
+
+    Args:
+        label: Name of the run.
+        number: The round.
+    """
+    st.switch_page("pages/round.py", query_params=_address(label) | {"round": str(number)})
+
+
+def open_request(label: str, request_id: str) -> None:
+    """Go to the page of one request.
+
+    Args:
+        label: Name of the run.
+        request_id: Name of the branch.
+    """
+    st.switch_page("pages/request.py", query_params=_address(label) | {"request": request_id})
+
+
+def _address(label: str) -> dict[str, str | list[str]]:
+    kept = {name: st.query_params.get_all(name) for name in st.query_params if name not in _PLACE}
+    return {**kept, "arm": label}
