@@ -26,6 +26,16 @@ def open_request(label: str, request_id: str) -> None:
     st.switch_page("pages/request.py", query_params=_address(label) | {"request": request_id})
 
 
+def open_request_of(mark: list[str]) -> None:
+    """Go to the page of one request.
+
+    Args:
+        mark: Name of the run and of the branch, as the mark of a figure carries them.
+    """
+    label, request_id = mark
+    open_request(label, request_id)
+
+
 def _address(label: str) -> dict[str, str | list[str]]:
     kept = {name: st.query_params.get_all(name) for name in st.query_params if name not in _PLACE}
     return {**kept, "arm": label}

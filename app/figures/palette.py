@@ -81,6 +81,13 @@ CLOCK_STYLES: dict[str, SlotStyle] = {
 }
 """Clock of a span to its style."""
 
+PHASE_STYLES: dict[str, SlotStyle] = {
+    "sending": SlotStyle("On the way to the scheduler", "rgba(0,0,0,0)", "#8A8A8A", ""),
+    "waiting": SlotStyle("Waiting", "rgba(138,138,138,0.35)", "#8A8A8A", "/"),
+    "executing": SlotStyle("First selection to completion", USED, USED, ""),
+}
+"""Part of a latency to its style."""
+
 
 class ArmStyle(NamedTuple):
     """How one arm is drawn everywhere: colour, line dash and marker."""

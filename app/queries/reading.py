@@ -1,5 +1,7 @@
 """One way to run a query."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -7,6 +9,7 @@ import pyarrow as pa
 
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.summaries import use_summaries
+from radixflow.schema.windows import RoundRange, window
 
 _OUR_MISTAKES = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 
@@ -19,13 +22,37 @@ def read(connection: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) -> 
     """
     cursor = connection.cursor()
     try:
-        use_summaries(connection, sql)
-        return cursor.sql(sql, params=parameters or None).to_arrow_table()
+        with _damage_in_a_sentence():
+            use_summaries(connection, sql)
+            return cursor.sql(sql, params=parameters or None).to_arrow_table()
+    finally:
+        cursor.close()
+
+
+def read_round(connection: duckdb.DuckDBPyConnection, run: int, number: int, sql: str, **parameters: Any) -> pa.Table:
+    """Run one SELECT about a single round, so that only the part of the files that holds it is read.
+
+    Args:
+        connection: Opened runs.
+        run: Number of the run; ``$run`` in the SELECT.
+        number: The round; ``$number`` in the SELECT.
+        sql: The SELECT.
+        parameters: Other named parameters.
+
+    Raises:
+        RadixflowError: As :func:`read`.
+    """
+    with _damage_in_a_sentence(), window(connection, [RoundRange(run, number, number)]) as part:
+        return part.cursor.sql(sql, params=parameters | {"run": run, "number": number}).to_arrow_table()
+
+
+@contextmanager
+def _damage_in_a_sentence() -> Iterator[None]:
+    try:
+        yield
     except duckdb.Error as error:
         if isinstance(error, _OUR_MISTAKES):
             raise
         reason = str(error).strip().splitlines()[0].rstrip(".")
         sentence = f"A file of these runs cannot be read ({reason}); radixflow-collect check RUN names it."
         raise RadixflowError(sentence) from error
-    finally:
-        cursor.close()

@@ -20,8 +20,9 @@ SELECT
     run,
     round,
     row_number() OVER looking - 1 AS step,
-    CASE WHEN looks.visit IS NOT NULL THEN row_number() OVER (PARTITION BY run, round, looks.visit IS NULL ORDER BY looks.visit) - 1 END
-        AS visit,
+    CASE WHEN looks.visit IS NOT NULL
+        THEN row_number() OVER (PARTITION BY run, round, looks.visit IS NULL ORDER BY looks.visit) - 1
+    END AS visit,
     witness,
     outcome,
     slot_class,

@@ -9,6 +9,9 @@ import pytest
 from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline
 from radixflow.app.figures.consumer_waits import consumer_waits
 from radixflow.app.figures.fullness_by_round import fullness_by_round
+from radixflow.app.figures.latency_ecdf import latency_ecdf
+from radixflow.app.figures.latency_percentiles import latency_percentiles
+from radixflow.app.figures.latency_split import latency_split
 from radixflow.app.figures.paired_differences import paired_differences
 from radixflow.app.figures.paired_latencies import paired_latencies
 from radixflow.app.figures.palette import AVOIDABLE
@@ -21,12 +24,14 @@ from radixflow.app.figures.rows_distribution import rows_distribution
 from radixflow.app.figures.slot_ledger import slot_ledger
 from radixflow.app.figures.stop_reasons import stop_reasons
 from radixflow.app.figures.visits_by_cause import visits_by_cause
+from radixflow.app.figures.waiting_against_executing import waiting_against_executing
 from radixflow.app.figures.waiting_times import waiting_times
-from radixflow.app.queries import blocked, fullness, pairs, request_lens, round_lens, run_facts, slot_raster
+from radixflow.app.queries import blocked, fullness, latency, pairs, request_lens, round_lens, run_facts, slot_raster
 from radixflow.schema.connection import open_nothing, open_runs
 from tests import builders
 
 EVERYTHING = slot_raster.EVERYTHING
+COMPLETION = ("branch", "sent_to_completed")
 
 
 def timeline(connection, axis="time", level=None):
@@ -79,6 +84,10 @@ def every_figure(connection):
         "round budget": lens(connection, 0, 1)[0],
         "round scan": lens(connection, 0, 1)[1],
         "round spans": lens(connection, 0, 1)[2],
+        "latency distribution": latency_ecdf(latency.ecdf(connection, *COMPLETION), runs, "Sent to completed"),
+        "latency percentiles": latency_percentiles(latency.summary(connection, *COMPLETION), runs, "Sent to completed"),
+        "latency split": latency_split(latency.split(connection)),
+        "waiting against executing": waiting_against_executing(latency.parts(connection), runs),
         "paired differences": paired_differences(requests, *both),
         "paired latencies": paired_latencies(requests, *both),
     }
@@ -307,3 +316,31 @@ def test_the_life_of_a_request_shows_every_round_and_its_producers(pair):
 def test_a_request_that_was_left_behind_a_stop_shows_it_in_the_loudest_colour(pair):
     ready = next(trace for trace in life(pair, 0, "b0").data if trace.name == "READY behind the stop")
     assert list(ready.customdata) == [1, 2] and ready.marker.color == AVOIDABLE
+
+
+def test_a_distribution_steps_from_nothing_to_everything(pair):
+    first, second = every_figure(pair)["latency distribution"].data
+    assert (first.y[0], first.y[-1]) == (0, 100) and (second.y[0], second.y[-1]) == (0, 100)
+    assert list(second.x) == pytest.approx([200e-6, 200e-6, 300e-6, 400e-6, 500e-6])
+    assert list(second.y) == pytest.approx([0, 25, 50, 75, 100])
+
+
+def test_percentiles_stand_beside_each_other_arm_by_arm(pair):
+    spans, first, second = every_figure(pair)["latency percentiles"].data
+    assert dict(zip(first.y, first.x, strict=True))["Mean"] == pytest.approx(462.5e-6)
+    assert dict(zip(second.y, second.x, strict=True))["Median"] == pytest.approx(350e-6)
+    assert list(spans.x[:2]) == pytest.approx([350e-6, 462.5e-6])
+
+
+def test_the_parts_of_a_latency_stack_to_its_mean(pair):
+    figure = every_figure(pair)["latency split"]
+    parts = {trace.name: list(trace.x) for trace in figure.data}
+    assert parts["Waiting"] == pytest.approx([312.5e-6, 200e-6])
+    assert [sum(each) for each in zip(*parts.values(), strict=True)] == pytest.approx([462.5e-6, 350e-6])
+
+
+def test_refused_requests_are_diamonds_among_the_waits(pair):
+    first = every_figure(pair)["waiting against executing"].data[0]
+    diamonds = {mark[1] for mark, sign in zip(first.customdata, first.marker.symbol, strict=True) if sign == "diamond"}
+    assert diamonds == {"a1", "a2", "b2"} and len(first.x) == 8
+    assert set(first.x) == {pytest.approx(100e-6)}

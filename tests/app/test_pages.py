@@ -14,6 +14,7 @@ PAGES = {
     "request": "Request",
     "round_fullness": "Round fullness",
     "blocked": "Blocked and recovered",
+    "latency": "Latency",
     "compare": "Compare",
 }
 

@@ -173,3 +173,25 @@ def test_paired_summary_has_a_difference_for_every_number(pair, expect):
         -112.5                     -200                           -20                             True          0               -
         """,
     )
+
+
+def test_latency_is_on_the_way_waiting_and_executing(pair, expect):
+    expect(
+        pair,
+        "latency_parts WHERE run = 0 AND request_id IN ('a0', 'a2', 'd0') ORDER BY request_id",
+        """
+        request_id sending_ms waiting_ms executing_ms latency_ms waiting_fraction num_blocked_visits
+        a0         50         50         100          200        0.25             0
+        a2         50         250        100          400        0.625            1
+        d0         50         550        100          700        0.785714         0
+        """,
+    )
+    expect(
+        pair,
+        "latency_split ORDER BY run",
+        """
+        run num_requests mean_sending_ms mean_waiting_ms mean_executing_ms mean_latency_ms waiting_fraction
+        0   8            50              312.5           100               462.5           0.675676
+        1   8            50              200             100               350             0.571429
+        """,
+    )
