@@ -20,7 +20,7 @@ def test_a_link_opens_the_same_latency(tmp_path, open_app):
     app.query_params["subject"] = "Request groups"
     app.query_params["interval"] = "Due to completed"
     page = go(app, "latency")
-    assert "Request groups, due to completed: radix takes" in texts(page)
+    assert "Request groups, due to completed: radix takes" in texts(page).replace("\\", "")
     assert figures(page)[0]["layout"]["xaxis"]["title"]["text"] == "Due to completed (ms)"
 
 
