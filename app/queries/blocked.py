@@ -8,24 +8,15 @@ from radixflow.app.queries.reading import read
 
 def visits_by_cause(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read how many BLOCKED visits each run has by cause and witness, and how many requests and rounds they touch."""
-    sql = """SELECT run, cause, witness, count(*) AS num_visits, count(DISTINCT request_id) AS num_requests,
-                    count(DISTINCT round) AS num_rounds, sum(num_tokens_lost)::BIGINT AS num_tokens_lost
-             FROM blocked_visits GROUP BY run, cause, witness ORDER BY run, cause, witness"""
-    return read(connection, sql)
+    return read(connection, "SELECT * FROM blocking_witnesses ORDER BY run, cause, witness")
 
 
 def producers(connection: duckdb.DuckDBPyConnection, limit: int = 15) -> pa.Table:
     """Read the producers that most visits waited for, by cause, with some of the consumers' names."""
-    sql = """WITH ranked AS (
-                 SELECT run, producer_request_id, count(*) AS total,
-                        row_number() OVER (PARTITION BY run ORDER BY count(*) DESC, producer_request_id) AS rank
-                 FROM blocked_visits WHERE producer_request_id IS NOT NULL GROUP BY run, producer_request_id)
-             SELECT run, producer_request_id, cause, count(*) AS num_visits,
-                    count(DISTINCT request_id) AS num_consumers,
-                    list_sort(list(DISTINCT request_id))[1:8] AS consumers, min(round) AS first_round,
-                    max(round) AS last_round, any_value(total) AS total
-             FROM blocked_visits JOIN ranked USING (run, producer_request_id) WHERE rank <= $limit
-             GROUP BY run, producer_request_id, cause ORDER BY run, total DESC, producer_request_id, cause"""
+    sql = """SELECT run, producer_request_id, cause, num_visits, num_consumers, consumers, first_round, last_round,
+                    num_all_visits AS total
+             FROM awaited_producers WHERE producer_request_id IS NOT NULL AND producer_rank <= $limit
+             ORDER BY run, total DESC, producer_request_id, cause"""
     return read(connection, sql, limit=limit)
 
 
@@ -41,14 +32,17 @@ def consumers(connection: duckdb.DuckDBPyConnection, limit: int = 30) -> pa.Tabl
 
 def visits_of_consumers(connection: duckdb.DuckDBPyConnection, limit: int = 30) -> pa.Table:
     """Read every BLOCKED visit of the requests that ``consumers`` lists."""
-    sql = """WITH slowest AS (
-                 SELECT run, request_id FROM request_lives WHERE num_blocked_visits > 0
+    slowest = """SELECT run, request FROM request_lives WHERE num_blocked_visits > 0 AND request IS NOT NULL
                  QUALIFY row_number()
-                         OVER (PARTITION BY run ORDER BY waiting_ms DESC NULLS FIRST, request_id) <= $limit)
-             SELECT run, request_id, round, start_ms, cause, witness, producer_request_id, published_round,
-                    matched_tokens, ready_tokens, num_tokens_lost
-             FROM blocked_visits JOIN slowest USING (run, request_id) ORDER BY run, start_ms LIMIT 4000"""
-    return read(connection, sql, limit=limit)
+                         OVER (PARTITION BY run ORDER BY waiting_ms DESC NULLS FIRST, request_id) <= $limit"""
+    # Named by number in the condition, the requests are looked for in the files themselves.
+    wanted = [
+        f"(run = {run} AND request = {request})" for run, request in _pairs(read(connection, slowest, limit=limit))
+    ]
+    sql = f"""SELECT run, request_id, round, start_ms, cause, witness, producer_request_id, published_round,
+                     matched_tokens, ready_tokens, num_tokens_lost
+              FROM blocked_visits WHERE {" OR ".join(wanted) or "false"} ORDER BY run, start_ms LIMIT 4000"""
+    return read(connection, sql)
 
 
 def consumers_of_run(connection: duckdb.DuckDBPyConnection, run: int, limit: int = 500) -> pa.Table:
@@ -66,3 +60,7 @@ def waiting_times(connection: duckdb.DuckDBPyConnection, points: int = 400) -> p
                    FROM request_lives WHERE waiting_ms IS NOT NULL)
              GROUP BY run, ceil(share * $points) ORDER BY run, waiting_ms"""
     return read(connection, sql, points=points)
+
+
+def _pairs(table: pa.Table) -> list[tuple[int, int]]:
+    return [(row["run"], row["request"]) for row in table.to_pylist()]

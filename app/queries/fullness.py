@@ -34,11 +34,7 @@ def rows_distribution(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 def slot_totals(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read the slot ledger of each run: row slots over all rounds, by class, a wait on a producer by its cause."""
-    sql = """SELECT run, slot_class, cause, count(*) AS num_slots,
-                    count(*) / sum(count(*)) OVER (PARTITION BY run) AS slot_fraction
-             FROM (SELECT run, slot_class, if(slot_class = 'dependency_wait', cause, NULL) AS cause FROM slot_cells)
-             GROUP BY run, slot_class, cause ORDER BY run, slot_class, cause"""
-    return read(connection, sql)
+    return read(connection, "SELECT * FROM slot_causes ORDER BY run, slot_class, cause")
 
 
 def stop_reasons(connection: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -3,32 +3,43 @@
 -- cached by: run
 
 CREATE VIEW latency_summary AS
+WITH sums AS (
+    SELECT
+        run,
+        subject,
+        interval,
+        dataset,
+        count(value_ms) AS num_values,
+        count(*) - count(value_ms) AS num_missing,
+        avg(value_ms) AS mean_ms,
+        quantile_cont(value_ms, [0.50, 0.90, 0.95, 0.99]) AS percentiles_ms,
+        min(value_ms) AS shortest_ms,
+        max(value_ms) AS longest_ms
+    FROM latencies
+    GROUP BY GROUPING SETS ((run, subject, interval), (run, subject, interval, dataset))
+    -- the set over everything alone has no dataset; a group of branches without one would be told twice
+    HAVING grouping(dataset) = 1 OR dataset IS NOT NULL
+)
 SELECT
     runs.run,
-    any_value(runs.label) AS label,
-    latencies.subject,
-    latencies.interval,
-    latencies.dataset,
-    any_value(runs.regime) AS regime,
-    any_value(runs.input_order) AS input_order,
-    any_value(runs.repeat) AS repeat,
-    count(value_ms) AS num_values,
-    count(*) - count(value_ms) AS num_missing,
-    avg(value_ms) AS mean_ms,
-    quantile_cont(value_ms, 0.50) AS p50_ms,
-    quantile_cont(value_ms, 0.90) AS p90_ms,
-    quantile_cont(value_ms, 0.95) AS p95_ms,
-    quantile_cont(value_ms, 0.99) AS p99_ms,
-    min(value_ms) AS shortest_ms,
-    max(value_ms) AS longest_ms
-FROM latencies
-JOIN runs USING (run)
-GROUP BY GROUPING SETS (
-    (runs.run, latencies.subject, latencies.interval),
-    (runs.run, latencies.subject, latencies.interval, latencies.dataset)
-)
--- the set over everything alone has no dataset; a group of branches without one would be told twice
-HAVING grouping(latencies.dataset) = 1 OR latencies.dataset IS NOT NULL;
+    runs.label,
+    sums.subject,
+    sums.interval,
+    sums.dataset,
+    runs.regime,
+    runs.input_order,
+    runs.repeat,
+    sums.num_values,
+    sums.num_missing,
+    sums.mean_ms,
+    percentiles_ms[1] AS p50_ms,
+    percentiles_ms[2] AS p90_ms,
+    percentiles_ms[3] AS p95_ms,
+    percentiles_ms[4] AS p99_ms,
+    sums.shortest_ms,
+    sums.longest_ms
+FROM sums
+JOIN runs USING (run);
 
 COMMENT ON VIEW latency_summary IS 'One row a run, subject and interval, and one more a dataset. Percentiles are continuous quantiles over the values that are there; missing ones are counted, never filled in.';
 COMMENT ON COLUMN latency_summary.run IS '[-] Run.';

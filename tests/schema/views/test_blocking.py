@@ -48,6 +48,57 @@ def test_blocking_producers(pair, expect):
     )
 
 
+def test_blocking_witnesses_keep_scan_and_probe_apart(pair, expect):
+    expect(
+        pair,
+        "blocking_witnesses ORDER BY run, cause, witness",
+        """
+        run cause         witness num_visits num_requests num_rounds num_tokens_lost
+        0   being_written native  1          1            1          32
+        0   being_written probe   1          1            1          32
+        0   marked_again  native  2          2            2          64
+        1   being_written native  2          2            1          64
+        1   marked_again  native  1          1            1          32
+        """,
+    )
+
+
+def test_awaited_producers_come_by_the_visits_that_waited(pair, expect):
+    expect(
+        pair,
+        "awaited_producers ORDER BY run, producer_rank, cause",
+        """
+        run producer_rank producer_request_id cause         num_visits num_consumers consumers      first_round last_round num_all_visits
+        0   1             a0                  being_written 2          2             ['a1',_'a2']   1           1          2
+        0   2             a1                  marked_again  1          1             ['a2']         2           2          1
+        0   3             b1                  marked_again  1          1             ['b2']         4           4          1
+        1   1             a0                  being_written 2          2             ['a1',_'a2']   1           1          2
+        1   2             a1                  marked_again  1          1             ['a2']         2           2          1
+        """,
+    )
+
+
+def test_slot_causes_tell_apart_what_a_slot_waited_for(tmp_path, expect):
+    run = builders.RunBuilder(tmp_path / "run", row_capacity=4)
+    for name in ("a0", "a1", "a2", "b0", "b1"):
+        run.request(name)
+    waiting = (builders.blocked("a1", "a0", published_round=1), builders.blocked("a2", "a0"))
+    run.round(("a0", 48), visits=waiting)  # two of three empty slots have a witness
+    run.round(("b0", 48), ("a1", 48), ("a2", 48), visits=(builders.blocked("b1", "b0"),))  # one slot for one
+    with open_runs([run.write()]) as connection:
+        expect(
+            connection,
+            "slot_causes ORDER BY slot_class, cause",
+            """
+            run slot_class      cause         num_slots slot_fraction
+            0   dependency_wait being_written 2         0.25
+            0   dependency_wait marked_again  1         0.125
+            0   no_work         -             1         0.125
+            0   used            -             4         0.5
+            """,
+        )
+
+
 def test_blocking_recovery(pair, expect):
     expect(
         pair,

@@ -26,6 +26,33 @@ IDENTITIES = {
         SELECT run, slot_class, count(*) FROM slot_cells GROUP BY ALL
         EXCEPT SELECT run, slot_class, num_slots FROM slot_ledger WHERE num_slots IS NOT NULL
             OR run IN (SELECT run FROM runs WHERE probe <> 'off')""",
+    "the ledger by cause is the raster by cause": """
+        SELECT * FROM (SELECT run, slot_class, cause, num_slots FROM slot_causes) AS said FULL JOIN (
+            SELECT run, slot_class, if(slot_class = 'dependency_wait', cause, NULL) AS cause, count(*) AS num_cells
+            FROM slot_cells GROUP BY ALL) AS cells
+        ON said.run = cells.run AND said.slot_class = cells.slot_class AND said.cause IS NOT DISTINCT FROM cells.cause
+        WHERE num_slots IS DISTINCT FROM num_cells""",
+    "refusals by witness are the visits one by one": """
+        SELECT * FROM blocking_witnesses AS said FULL JOIN (
+            SELECT run, cause, witness, count(*) AS num, count(DISTINCT request) AS num_others,
+                count(DISTINCT round) AS num_in, sum(num_tokens_lost) AS lost
+            FROM blocked_visits GROUP BY ALL) AS visits
+        ON said.run = visits.run AND said.cause = visits.cause AND said.witness = visits.witness
+        WHERE (num_visits, num_requests, num_rounds, num_tokens_lost)
+            IS DISTINCT FROM (num, num_others, num_in, lost)""",
+    "the most awaited producers are among all": """
+        SELECT * FROM awaited_producers AS listed LEFT JOIN blocking_producers AS told
+        ON told.run = listed.run AND told.cause = listed.cause
+            AND told.producer_request_id IS NOT DISTINCT FROM listed.producer_request_id
+        WHERE (listed.num_visits, listed.num_consumers, listed.first_round, listed.last_round)
+            IS DISTINCT FROM
+            (told.num_visits + told.num_probe_visits, told.num_consumers, told.first_round, told.last_round)""",
+    "and nobody waited more for another one": """
+        SELECT run FROM awaited_producers JOIN (
+            SELECT run, max(num) AS num FROM (
+                SELECT run, producer, sum(num_visits + num_probe_visits) AS num FROM blocking_producers GROUP BY ALL)
+            GROUP BY run) USING (run)
+        WHERE producer_rank = 1 AND num_all_visits <> num""",
     "no ledger is open": "SELECT * FROM ledger_faults",
     "the token ledger of the run closes": "SELECT * FROM token_ledger WHERE num_unexplained_tokens <> 0",
     "repeated intervals are the repeated tokens": """
