@@ -14,6 +14,7 @@ PAGES = {
         st.Page("pages/request.py", title="Request", icon=":material/route:"),
         st.Page("pages/round_fullness.py", title="Round fullness", icon=":material/stacked_bar_chart:"),
         st.Page("pages/blocked.py", title="Blocked and recovered", icon=":material/front_hand:"),
+        st.Page("pages/cost_shift.py", title="Cost shift", icon=":material/waterfall_chart:"),
         st.Page("pages/latency.py", title="Latency", icon=":material/timer:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
     ],

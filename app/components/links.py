@@ -1,5 +1,7 @@
 """Ways from one page to another: the address of the other page names the arm and what it shows."""
 
+from typing import Any
+
 import streamlit as st
 
 _PLACE = ("arm", "round", "request", "axis", "from", "to", "pair", "subject", "interval", "clock")
@@ -24,6 +26,16 @@ def open_request(label: str, request_id: str) -> None:
         request_id: Name of the branch.
     """
     st.switch_page("pages/request.py", query_params=_address(label) | {"request": request_id})
+
+
+def open_round_of(mark: list[Any]) -> None:
+    """Go to the page of one round.
+
+    Args:
+        mark: Name of the run and number of the round, as the mark of a figure carries them.
+    """
+    label, number = mark
+    open_round(label, number)
 
 
 def open_request_of(mark: list[str]) -> None:

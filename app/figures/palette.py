@@ -88,6 +88,12 @@ PHASE_STYLES: dict[str, SlotStyle] = {
 }
 """Part of a latency to its style."""
 
+COST_STYLES: dict[str, SlotStyle] = {
+    "saves": SlotStyle("Saves", "#56B4E9", "#56B4E9", ""),
+    "costs": SlotStyle("Costs", "rgba(138,138,138,0.45)", "#8A8A8A", "/"),
+}
+"""Direction of a step from one cost to another to its style."""
+
 
 class ArmStyle(NamedTuple):
     """How one arm is drawn everywhere: colour, line dash and marker."""

@@ -14,6 +14,7 @@ PAGES = {
     "request": "Request",
     "round_fullness": "Round fullness",
     "blocked": "Blocked and recovered",
+    "cost_shift": "Cost shift",
     "latency": "Latency",
     "compare": "Compare",
 }

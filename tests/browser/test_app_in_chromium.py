@@ -17,6 +17,7 @@ PAGES = {
     "request": ("Request", "Request"),
     "round_fullness": ("Round fullness", "Round fullness"),
     "blocked": ("Blocked and recovered", "Blocked and recovered"),
+    "cost_shift": ("Cost shift", "Cost shift"),
     "latency": ("Latency", "Latency"),
     "compare": ("Compare", "Compare"),
 }

@@ -174,3 +174,17 @@ def test_capacity_bound_of_the_figure_2_stream_is_4(pair, expect):
         1   4          8        256        4                   2                     4            1
         """,
     )
+
+
+def test_a_round_stands_with_its_cost_and_its_shape(pair, expect):
+    expect(
+        pair,
+        "round_cost_shapes WHERE run = 0 AND round IN (2, 3) ORDER BY round, clock",
+        """
+        round clock        cost_ms rows_used tokens_scheduled num_reused_tokens attention_work
+        2     host_execute 60      1         16               32                648
+        2     host_round   85      1         16               32                648
+        3     host_execute 60      2         64               32                1824
+        3     host_round   90      2         64               32                1824
+        """,
+    )

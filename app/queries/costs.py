@@ -1,0 +1,37 @@
+"""Where the saving of fewer rounds went."""
+
+import duckdb
+import pyarrow as pa
+
+from radixflow.app.queries.reading import read
+
+MAX_POINTS = 2000
+"""Most rounds of one run that a figure of single rounds shows."""
+
+
+def shifts(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int) -> pa.Table:
+    """Read the cost shift of a pair, one row a clock.
+
+    What the shape of the batches explains stands beside it where both speak of the same rounds, else NULL.
+    """
+    sql = """SELECT shift.*, shape.shape_cost_ms, shape.unexplained_cost_ms, shape.shape_fraction, shape.fit_fraction,
+                    shape.per_row_ms, shape.per_1000_tokens_ms, shape.per_1000_reused_tokens_ms,
+                    shape.per_million_attention_ms
+             FROM cost_shift AS shift
+             LEFT JOIN cost_shift_by_shape AS shape
+                 ON shape.run_a = shift.run_a AND shape.run_b = shift.run_b AND shape.clock = shift.clock
+                 AND shape.num_rounds_a = shift.num_rounds_a AND shape.num_rounds_b = shift.num_rounds_b
+             WHERE shift.run_a = $run_a AND shift.run_b = $run_b
+             ORDER BY list_position(['host_round', 'host_execute', 'device'], shift.clock)"""
+    return read(connection, sql, run_a=run_a, run_b=run_b)
+
+
+def rounds(
+    connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, clock: str, limit: int = MAX_POINTS
+) -> pa.Table:
+    """Read cost and shape of the rounds of a pair; of many, rounds chosen by a hash of their number."""
+    sql = """SELECT run, round, cost_ms, rows_used, tokens_scheduled, num_reused_tokens
+             FROM round_cost_shapes WHERE run IN ($run_a, $run_b) AND clock = $clock
+             QUALIFY row_number() OVER (PARTITION BY run ORDER BY hash(round), round) <= $limit
+             ORDER BY run, round"""
+    return read(connection, sql, run_a=run_a, run_b=run_b, clock=clock, limit=limit)
