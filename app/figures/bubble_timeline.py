@@ -6,16 +6,19 @@ import plotly.graph_objects as go
 import pyarrow as pa
 from plotly.subplots import make_subplots
 
-from radixflow.app import units
 from radixflow.app.figures import layout
 from radixflow.app.figures.palette import GUIDE, SLOT_STYLES, SlotStyle, arm_style, slot_marker
 from radixflow.app.figures.slot_marks import Mark, cell_marks, sum_marks
+from radixflow.app.figures.timeline_selection import add_selection
+from radixflow.app.figures.timeline_tracks import TRACKS, add_track, lanes, span_traces
 
 _SLOT_PIXELS = 11
 _RASTER_PIXELS = (120, 330)
 _TRACK_PIXELS = 62
+_LANE_PIXELS = 18
 _GAP_PIXELS = 34
 _TOP, _BOTTOM = 54, 48
+_EMPTY = pa.table({"run": pa.array([], pa.int64())})
 
 
 class TimelineData(NamedTuple):
@@ -29,6 +32,11 @@ class TimelineData(NamedTuple):
         low: Left end of the visible window.
         high: Right end of the visible window.
         level: How far the raster is thinned, in words, for the corner.
+        spans: Rows of ``queries.spans.spans``; only the axis of time shows them.
+        arrows: Rows of ``queries.dependencies.arrows`` for what is selected.
+        selected_run: Run in which a round is selected; None for every run.
+        selected_round: Round that is selected.
+        selected_request: Name of the request that is selected.
     """
 
     runs: pa.Table
@@ -38,25 +46,41 @@ class TimelineData(NamedTuple):
     low: float
     high: float
     level: str
+    spans: pa.Table = _EMPTY
+    arrows: pa.Table = _EMPTY
+    selected_run: int | None = None
+    selected_round: int | None = None
+    selected_request: str | None = None
 
 
 def bubble_timeline(data: TimelineData) -> go.Figure:
-    """Draw the slot raster of each arm over one shared axis, with tokens against budget and the waiting queue below."""
+    """Draw the slot raster of each arm over one shared axis; below, tokens against budget, the queue, and spans.
+
+    A mark of the raster carries ``[run, first round, last round]`` as custom data.
+    """
     if data.raster.num_rows == 0 and data.tracks.num_rows == 0:
         return layout.empty_figure("No round lies in this window. Widen it, or record a run with work in it.", 360)
     runs = data.runs.to_pylist()
     is_coarse = "slot" not in data.raster.column_names
     marks = (sum_marks if is_coarse else cell_marks)(data.raster, data.axis)
-    figure = _frame(runs, data)
+    span_lanes = lanes(data.spans) if data.axis == "time" else {}
+    figure = _frame(runs, data, span_lanes)
     for trace, row in _raster_traces(marks, runs, is_coarse):
         figure.add_trace(trace, row=row, col=1)
-    _add_tracks(figure, data, runs)
+    for row, track in enumerate(TRACKS, start=len(runs) + 1):
+        add_track(figure, row, track, data.tracks.to_pylist(), runs, data.axis)
+    for row, run in enumerate(span_lanes, start=len(runs) + len(TRACKS) + 1):
+        for trace in span_traces(data.spans, run, span_lanes[run]):
+            figure.add_trace(trace, row=row, col=1)
+    row_of = {run["run"]: row for row, run in enumerate(runs, start=1)}
+    add_selection(figure, row_of, data)
     return figure
 
 
-def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
-    """Make the empty tracks: one raster an arm, then tokens, then the queue."""
-    heights = [_raster_pixels(run) for run in runs] + [_TRACK_PIXELS, _TRACK_PIXELS]
+def _frame(runs: list[dict[str, Any]], data: TimelineData, span_lanes: dict[int, list[str]]) -> go.Figure:
+    """Make the empty tracks: one raster an arm, then the tracks of rounds, then the spans of each arm that has any."""
+    heights = [_raster_pixels(run) for run in runs] + [_TRACK_PIXELS] * len(TRACKS)
+    heights += [_LANE_PIXELS * max(2, len(names)) for names in span_lanes.values()]
     plot_height = sum(heights) + _GAP_PIXELS * (len(heights) - 1)
     figure = make_subplots(
         rows=len(heights), cols=1, shared_xaxes=True, vertical_spacing=_GAP_PIXELS / plot_height, row_heights=heights
@@ -64,7 +88,7 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
     layout.style(
         figure,
         plot_height + _TOP + _BOTTOM,
-        margin={"l": 64, "r": 20, "t": _TOP, "b": _BOTTOM},
+        margin={"l": 84, "r": 20, "t": _TOP, "b": _BOTTOM},
         barmode="overlay",
         legend={"y": 1 + 26 / plot_height, "traceorder": "normal"},
         dragmode="pan",
@@ -74,12 +98,32 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
     figure.update_xaxes(title_text=title, row=len(heights), col=1)
     for row, run in enumerate(runs, start=1):
         _prepare_raster(figure, row, run)
-    _label_track(figure, len(runs) + 1, "<b>Tokens a round</b> against the budget (dashed)")
-    _label_track(figure, len(runs) + 2, "<b>Waiting requests</b> when the scan began")
-    figure.update_yaxes(title_text="Tokens", rangemode="tozero", fixedrange=True, nticks=3, row=len(runs) + 1, col=1)
-    figure.update_yaxes(title_text="Requests", rangemode="tozero", fixedrange=True, nticks=3, row=len(runs) + 2, col=1)
+    for row, track in enumerate(TRACKS, start=len(runs) + 1):
+        _label_track(figure, row, track.title)
+        figure.update_yaxes(title_text=track.axis, rangemode="tozero", fixedrange=True, nticks=3, row=row, col=1)
+    _prepare_spans(figure, len(runs) + len(TRACKS) + 1, runs, span_lanes)
+    _say_level(figure, data.level)
+    return figure
+
+
+def _prepare_spans(figure: go.Figure, row: int, runs: list[dict[str, Any]], span_lanes: dict[int, list[str]]) -> None:
+    by_run = {run["run"]: run for run in runs}
+    for place, (run, names) in enumerate(span_lanes.items(), start=row):
+        _label_track(figure, place, f"{_chip(by_run[run])} <b>Spans</b> of {layout.plain(by_run[run]['label'])}")
+        figure.update_yaxes(
+            range=[len(names) - 0.5, -0.5],
+            tickvals=list(range(len(names))),
+            ticktext=[layout.plain(name) for name in names],
+            fixedrange=True,
+            showgrid=False,
+            row=place,
+            col=1,
+        )
+
+
+def _say_level(figure: go.Figure, level: str) -> None:
     figure.add_annotation(
-        text=layout.plain(data.level),
+        text=layout.plain(level),
         xref="paper",
         yref="paper",
         x=1,
@@ -90,7 +134,6 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData) -> go.Figure:
         showarrow=False,
         font={"size": 12, "color": GUIDE},
     )
-    return figure
 
 
 def _prepare_raster(figure: go.Figure, row: int, run: dict[str, Any]) -> None:
@@ -159,6 +202,7 @@ def _bars(style: str, marks: list[Mark], in_legend: bool, is_coarse: bool) -> go
         y=[mark.height for mark in marks],
         hovertext=[mark.hover for mark in marks],
         hoverinfo="text",
+        customdata=[[mark.run, mark.first_round, mark.last_round] for mark in marks],
         name=look.label,
         legendgroup=style,
         showlegend=in_legend,
@@ -175,42 +219,3 @@ def _colours(marks: list[Mark]) -> str | list[str]:
 def _outline(look: SlotStyle, is_coarse: bool) -> dict[str, Any]:
     """Outline single cells of a hatched class; outlines of bars a few pixels wide would drown their fill."""
     return {"width": 0.7 if look.hatch and not is_coarse else 0, "color": look.outline}
-
-
-def _add_tracks(figure: go.Figure, data: TimelineData, runs: list[dict[str, Any]]) -> None:
-    rows = data.tracks.to_pylist()
-    for run in runs:
-        own = [row for row in rows if row["run"] == run["run"]]
-        if own:
-            figure.add_trace(_steps(own, run, "tokens_scheduled", "tokens", data.axis), row=len(runs) + 1, col=1)
-            figure.add_trace(
-                _steps(own, run, "num_waiting_before", "waiting requests", data.axis), row=len(runs) + 2, col=1
-            )
-    for budget in layout.distinct(row["token_budget"] for row in rows if row["token_budget"]):
-        figure.add_hline(y=budget, line={"color": GUIDE, "width": 1, "dash": "dash"}, row=len(runs) + 1, col=1)
-
-
-def _steps(rows: list[dict[str, Any]], run: dict[str, Any], column: str, noun: str, axis: str) -> go.Scatter:
-    """Draw a value that holds from the start to the end of each round."""
-    look = arm_style(run["policy"])
-    x: list[float] = []
-    for row in rows:
-        x += [row["start_ms"], row["end_ms"]] if axis == "time" else [row["first_round"] - 0.5, row["last_round"] + 0.5]
-    values = [row[column] for row in rows for _ in range(2)]
-    hover = [
-        f"<b>{layout.plain(run['label'])}</b><br>{units.number(row[column])} {noun}"
-        f"<br>round {units.number(row['first_round'])}"
-        for row in rows
-        for _ in range(2)
-    ]
-    return go.Scatter(
-        x=x,
-        y=values,
-        mode="lines",
-        line={"color": look.colour, "width": 1.5, "dash": look.dash, "shape": "hv"},
-        hovertext=hover,
-        hoverinfo="text",
-        name=run["label"],
-        legendgroup="tracks",
-        showlegend=False,
-    )

@@ -35,6 +35,8 @@ OTHER = "#5C5C5C"
 USED = "#0072B2"
 GUIDE = "#8A8A8A"
 """Capacity and budget lines, and other marks that are not data."""
+SELECTION = "#D81B9A"
+"""Outline of what a person has selected; no meaning of a slot has this colour."""
 
 GROUP_SHADES = ("#0072B2", "#7CC4EE", "#2C93CF", "#A9D8F4", "#005B8F", "#56B4E9")
 """Shades of used rows; neighbouring request groups differ strongly in lightness."""
@@ -93,6 +95,13 @@ COST_STYLES: dict[str, SlotStyle] = {
     "costs": SlotStyle("Costs", "rgba(138,138,138,0.45)", "#8A8A8A", "/"),
 }
 """Direction of a step from one cost to another to its style."""
+
+
+CLOCK_STYLES: dict[str, SlotStyle] = {
+    "host": SlotStyle("Host clock", "rgba(138,138,138,0.55)", "#8A8A8A", ""),
+    "device": SlotStyle("Device clock (CUDA events)", "rgba(86,180,233,0.6)", "#56B4E9", "/"),
+}
+"""Clock of a span to its style."""
 
 
 class ArmStyle(NamedTuple):

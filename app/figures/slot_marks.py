@@ -26,6 +26,8 @@ class Mark(NamedTuple):
         height: Height, in row slots.
         colour: Fill colour.
         hover: Text of the hover, escaped.
+        first_round: First round that it stands for.
+        last_round: Last round that it stands for.
     """
 
     run: int
@@ -36,6 +38,8 @@ class Mark(NamedTuple):
     height: float
     colour: str
     hover: str
+    first_round: int
+    last_round: int
 
 
 def cell_marks(cells: pa.Table, axis: str) -> list[Mark]:
@@ -50,12 +54,21 @@ def sum_marks(sums: pa.Table, axis: str) -> list[Mark]:
     rows.sort(key=lambda item: (item[1]["run"], item[1]["first_round"], order[item[0]]))
     marks: list[Mark] = []
     for style, row in rows:
-        left, width = _interval(row["first_round"], row["last_round"], row["start_ms"], row["end_ms"], axis)
+        left, width = interval(row["first_round"], row["last_round"], row["start_ms"], row["end_ms"], axis)
         stacked = bool(marks) and marks[-1].run == row["run"] and marks[-1].left == left
         base = marks[-1].base + marks[-1].height if stacked else 0.0
         marks.append(
             Mark(
-                row["run"], style, left, width, base, row["mean_rows"], SLOT_STYLES[style].fill, _sum_hover(style, row)
+                row["run"],
+                style,
+                left,
+                width,
+                base,
+                row["mean_rows"],
+                SLOT_STYLES[style].fill,
+                _sum_hover(style, row),
+                row["first_round"],
+                row["last_round"],
             )
         )
     return marks
@@ -63,13 +76,15 @@ def sum_marks(sums: pa.Table, axis: str) -> list[Mark]:
 
 def _cell_mark(cell: dict[str, Any], axis: str) -> Mark:
     style = slot_style_key(cell["slot_class"], cell["cause"])
-    left, width = _interval(cell["round"], cell["round"], cell["start_ms"], cell["end_ms"], axis)
+    left, width = interval(cell["round"], cell["round"], cell["start_ms"], cell["end_ms"], axis)
     colour = group_shade(cell["request_group"]) if style == "used" else SLOT_STYLES[style].fill
-    height = 1 - 2 * _CELL_INSET
-    return Mark(cell["run"], style, left, width, cell["slot"] + _CELL_INSET, height, colour, _cell_hover(style, cell))
+    height, base = 1 - 2 * _CELL_INSET, cell["slot"] + _CELL_INSET
+    number = cell["round"]
+    return Mark(cell["run"], style, left, width, base, height, colour, _cell_hover(style, cell), number, number)
 
 
-def _interval(first: int, last: int, start_ms: float, end_ms: float, axis: str) -> tuple[float, float]:
+def interval(first: int, last: int, start_ms: float, end_ms: float, axis: str) -> tuple[float, float]:
+    """Return left edge and width of rounds on an axis of time or of rounds."""
     if axis == "time":
         return start_ms, end_ms - start_ms
     return first - _ROUND_WIDTH / 2, last - first + _ROUND_WIDTH

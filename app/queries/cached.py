@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -13,6 +13,7 @@ from radixflow.app.queries.run_catalog import Catalog, fingerprint, list_runs
 from radixflow.schema.connection import open_runs
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Selection(NamedTuple):
@@ -41,6 +42,16 @@ def read(
     """Run one query over a selection, or take its answer from the cache."""
     name = f"{query.__module__}.{query.__qualname__}"
     return _table(name, selection, arguments, tuple(sorted(named.items())), query)
+
+
+def ask(
+    query: Callable[Concatenate[duckdb.DuckDBPyConnection, P], R],
+    selection: Selection,
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> R:
+    """Run one query over a selection for an answer that is no table, and that is not kept."""
+    return query(_connection(selection), *arguments, **named)
 
 
 @st.cache_data(ttl=2, max_entries=4, show_spinner=False)

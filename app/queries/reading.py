@@ -24,9 +24,19 @@ def read(connection: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) -> 
     try:
         with _damage_in_a_sentence():
             use_summaries(connection, sql)
-            return cursor.sql(sql, params=parameters or None).to_arrow_table()
+        return read_here(cursor, sql, **parameters)
     finally:
         cursor.close()
+
+
+def read_here(cursor: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) -> pa.Table:
+    """Run one SELECT on this very cursor, with the variables that are set on it.
+
+    Raises:
+        RadixflowError: As :func:`read`.
+    """
+    with _damage_in_a_sentence():
+        return cursor.sql(sql, params=parameters or None).to_arrow_table()
 
 
 def read_round(connection: duckdb.DuckDBPyConnection, run: int, number: int, sql: str, **parameters: Any) -> pa.Table:

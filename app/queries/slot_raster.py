@@ -6,33 +6,20 @@ import duckdb
 import pyarrow as pa
 
 from radixflow.app.queries.reading import read
+from radixflow.app.queries.windowed import (
+    EVERYTHING,
+    Window,
+    drawn_window,
+    read_named,
+    read_rounds,
+)
 
-MAX_MARKS = 4000
-"""Most marks that one timeline draws, over all its arms."""
+__all__ = ["EVERYTHING", "MAX_MARKS", "Level", "Window", "choose_level", "drawn_window", "raster", "window_totals"]
 
-
-class Window(NamedTuple):
-    """A closed interval of one axis: ms since the first round of each run, or round numbers.
-
-    Attributes:
-        axis: ``time`` or ``round``.
-        low: Lower end.
-        high: Upper end.
-    """
-
-    axis: str
-    low: float
-    high: float
-
-
-EVERYTHING = Window("time", float("-inf"), float("inf"))
-"""A window that holds every round."""
-
-
-def drawn_window(visible: Window) -> Window:
-    """Return what to draw for what is visible: half a window more at both ends, so that a pan meets drawn marks."""
-    margin = (visible.high - visible.low) / 2
-    return Window(visible.axis, visible.low - margin, visible.high + margin)
+MAX_MARKS = 2800
+"""Most marks of the slot rasters of one timeline, over all its arms; with spans and arrows it stays below 4,000."""
+MAX_ROUNDS_BY_CAUSE = 6000
+"""Most rounds over which waits are told apart by cause: that asks for every visit, the ledger of a round does not."""
 
 
 class Level(NamedTuple):
@@ -41,16 +28,12 @@ class Level(NamedTuple):
     Attributes:
         kind: ``cells`` (one mark a row slot) or ``rounds`` (one mark a class of slot).
         rounds_per_mark: Consecutive rounds in one mark.
+        by_cause: Whether waits for a state being written are told apart from waits for one marked again.
     """
 
     kind: str
     rounds_per_mark: int
-
-
-_IN_WINDOW = {
-    "time": "end_ms >= $low AND start_ms <= $high",
-    "round": "round >= $low AND round <= $high",
-}
+    by_cause: bool = True
 
 
 def extent(connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -65,14 +48,14 @@ def extent(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 def window_totals(connection: duckdb.DuckDBPyConnection, window: Window) -> pa.Table:
     """Read, for each run, what a window holds: rounds, drawn cells, avoidable rows and the rounds that have them."""
-    sql = f"""SELECT run, label, count(round) AS num_rounds, coalesce(sum(num_cells), 0)::BIGINT AS num_cells,
-                     CASE WHEN probe <> 'off' THEN coalesce(sum(rows_avoidable), 0)::BIGINT END AS rows_avoidable,
-                     count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds
-              FROM runs LEFT JOIN (
-                  SELECT run, round, rows_avoidable, row_capacity - rows_no_work AS num_cells
-                  FROM round_occupancy WHERE {_IN_WINDOW[window.axis]}) USING (run)
-              GROUP BY run, label, probe ORDER BY run"""
-    return read(connection, sql, low=window.low, high=window.high)
+    sql = """SELECT run, label, count(round) AS num_rounds, coalesce(sum(num_cells), 0)::BIGINT AS num_cells,
+                    CASE WHEN probe <> 'off' THEN coalesce(sum(rows_avoidable), 0)::BIGINT END AS rows_avoidable,
+                    count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds
+             FROM runs LEFT JOIN (
+                 SELECT run, round, rows_avoidable, row_capacity - rows_no_work AS num_cells
+                 FROM round_occupancy WHERE {inside} AND {exactly}) USING (run)
+             GROUP BY run, label, probe ORDER BY run"""
+    return read_rounds(connection, window, sql)
 
 
 def choose_level(totals: pa.Table, max_marks: int = MAX_MARKS) -> Level:
@@ -82,63 +65,72 @@ def choose_level(totals: pa.Table, max_marks: int = MAX_MARKS) -> Level:
         return Level("cells", 1)
     # Seven classes are drawn at most; four to a round is what real recordings show at their worst.
     rounds = sum(totals["num_rounds"].to_pylist())
-    return Level("rounds", max(1, -(-rounds * 4 // max_marks)))
+    return Level("rounds", max(1, -(-rounds * 4 // max_marks)), rounds <= MAX_ROUNDS_BY_CAUSE)
 
 
 def raster(connection: duckdb.DuckDBPyConnection, window: Window, level: Level) -> pa.Table:
     """Read the raster of a window at a level: single cells, or sums by class."""
     if level.kind == "cells":
         return slot_cells(connection, window)
-    return slot_sums(connection, window, level.rounds_per_mark)
+    return slot_sums(connection, window, level.rounds_per_mark, level.by_cause)
 
 
 def slot_cells(connection: duckdb.DuckDBPyConnection, window: Window) -> pa.Table:
     """Read the single cells of a window; slots without work are left out."""
-    sql = f"""SELECT run, round, slot, slot_class, start_ms, end_ms, request_id, request_group, num_tokens,
-                     num_reused_tokens, kind, producer_request_id, cause, reason, published_round
-              FROM slot_cells WHERE slot_class <> 'no_work' AND {_IN_WINDOW[window.axis]} ORDER BY run, round, slot"""
-    return read(connection, sql, low=window.low, high=window.high)
+    sql = """SELECT run, round, slot, slot_class, start_ms, end_ms, request_id, request_group, num_tokens,
+                    num_reused_tokens, kind, producer_request_id, cause, reason, published_round
+             FROM slot_cells WHERE slot_class <> 'no_work' AND {inside} AND {exactly} ORDER BY run, round, slot"""
+    return read_named(connection, window, sql)
 
 
-def slot_sums(connection: duckdb.DuckDBPyConnection, window: Window, rounds_per_mark: int) -> pa.Table:
+def slot_sums(
+    connection: duckdb.DuckDBPyConnection, window: Window, rounds_per_mark: int, by_cause: bool = True
+) -> pa.Table:
     """Read a window as mean rows of each class over ``rounds_per_mark`` consecutive rounds, weighted by duration.
 
-    The area of a mark (rows times duration) is exactly the area of the cells that it stands for.
+    The area of a mark (rows times duration) is exactly the area of the cells that it stands for. Without ``by_cause``
+    the cause of a wait is NULL.
     """
-    sql = f"""WITH cells AS (
-                  SELECT run, round // $step AS bucket, round, start_ms, end_ms, slot_class, cause,
-                         greatest(end_ms - start_ms, 1e-6) AS weight
-                  FROM slot_cells WHERE {_IN_WINDOW[window.axis]}),
-              buckets AS (
-                  SELECT run, bucket, min(start_ms) AS start_ms, max(end_ms) AS end_ms, min(round) AS first_round,
-                         max(round) AS last_round, sum(weight) AS weight
-                  FROM (SELECT DISTINCT run, bucket, round, start_ms, end_ms, weight FROM cells) GROUP BY run, bucket)
-              SELECT run, first_round, last_round, b.start_ms, b.end_ms, slot_class, cause,
-                     sum(c.weight) / any_value(b.weight) AS mean_rows
-              FROM cells c JOIN buckets b USING (run, bucket) WHERE slot_class <> 'no_work'
-              GROUP BY run, bucket, first_round, last_round, b.start_ms, b.end_ms, slot_class, cause
-              ORDER BY run, first_round, slot_class, cause"""
-    return read(connection, sql, low=window.low, high=window.high, step=rounds_per_mark)
+    sql = _SUMS.replace("{classes}", _CLASSES_BY_CAUSE if by_cause else _CLASSES)
+    return read_rounds(connection, window, sql, step=rounds_per_mark)
+
+
+_SUMS = """
+WITH rounds_inside AS MATERIALIZED (
+    SELECT *, greatest(end_ms - start_ms, 1e-6) AS weight, round // $step AS bucket
+    FROM round_occupancy WHERE {inside} AND {exactly}),
+buckets AS (
+    SELECT run, bucket, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS start_ms,
+           max(end_ms) AS end_ms, sum(weight) AS weight
+    FROM rounds_inside GROUP BY run, bucket),
+classes AS ({classes})
+SELECT run, first_round, last_round, start_ms, end_ms, slot_class, cause, slot_time / weight AS mean_rows
+FROM classes JOIN buckets USING (run, bucket) WHERE slot_class <> 'no_work' AND slot_time > 0
+ORDER BY run, first_round, slot_class, cause
+"""
+_CLASSES = """
+    SELECT run, bucket,
+           unnest(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other']) AS slot_class,
+           NULL::VARCHAR AS cause,
+           unnest([sum(rows_used * weight), sum(rows_avoidable * weight), sum(rows_dependency_wait * weight),
+                   sum(rows_held * weight), sum(rows_token_limited * weight), sum(rows_other * weight)]) AS slot_time
+    FROM rounds_inside GROUP BY run, bucket
+"""
+_CLASSES_BY_CAUSE = """
+    SELECT run, round // $step AS bucket, slot_class, cause, sum(greatest(end_ms - start_ms, 1e-6)) AS slot_time
+    FROM slot_cells WHERE {inside} AND {exactly} GROUP BY run, bucket, slot_class, cause
+"""
 
 
 def round_tracks(connection: duckdb.DuckDBPyConnection, window: Window, rounds_per_mark: int) -> pa.Table:
-    """Read the thin tracks of a window: tokens against the budget, and the waiting queue, thinned as the raster is."""
-    sql = f"""SELECT run, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS start_ms,
-                     max(end_ms) AS end_ms, avg(tokens_scheduled) AS tokens_scheduled,
-                     max(token_budget) AS token_budget,
-                     max(num_waiting_before) AS num_waiting_before, max(num_held) AS num_held
-              FROM round_occupancy WHERE {_IN_WINDOW[window.axis]}
-              GROUP BY run, round // $step ORDER BY run, first_round"""
-    return read(connection, sql, low=window.low, high=window.high, step=rounds_per_mark)
-
-
-def bubble_rounds(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    """Read the rounds that left avoidable rows, in the order of time."""
-    return read(
-        connection,
-        """SELECT run, round, start_ms, end_ms, rows_avoidable, stop_request_id FROM round_occupancy
-           WHERE rows_avoidable > 0 ORDER BY start_ms, run""",
-    )
+    """Read the thin tracks of a window: tokens against the budget, and the queue, thinned as the raster is."""
+    sql = """SELECT run, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS start_ms,
+                    max(end_ms) AS end_ms, avg(tokens_scheduled) AS tokens_scheduled,
+                    max(token_budget) AS token_budget,
+                    max(num_waiting_before) AS num_waiting_before, max(num_held) AS num_held
+             FROM round_occupancy WHERE {inside} AND {exactly}
+             GROUP BY run, round // $step ORDER BY run, first_round"""
+    return read_rounds(connection, window, sql, step=rounds_per_mark)
 
 
 def whole_window(extents: pa.Table, axis: str) -> Window:
@@ -151,24 +143,28 @@ def whole_window(extents: pa.Table, axis: str) -> Window:
     return Window(axis, min(row["first_ms"] for row in rows), max(row["last_ms"] for row in rows))
 
 
-def neighbour(window: Window, bubbles: pa.Table, direction: str) -> Window | None:
-    """Return a window of the same length around the nearest bubble beyond the middle, given ``bubble_rounds``.
+def neighbour(connection: duckdb.DuckDBPyConnection, window: Window, direction: str) -> Window | None:
+    """Find the nearest bubble beyond the middle of a window: a window of the same length around it, None without one.
 
     Args:
+        connection: Opened runs.
         window: What is visible now.
-        bubbles: The rounds with avoidable rows.
         direction: ``previous`` or ``next``.
     """
-    middle = (window.low + window.high) / 2
-    places = [_middle(row, window.axis) for row in bubbles.to_pylist()]
-    slack = 1e-3 * (window.high - window.low)
-    beyond = [at for at in places if (at > middle + slack if direction == "next" else at < middle - slack)]
-    if not beyond:
-        return None
-    at = min(beyond) if direction == "next" else max(beyond)
     half = (window.high - window.low) / 2
-    return Window(window.axis, at - half, at + half)
-
-
-def _middle(row: dict[str, float], axis: str) -> float:
-    return (row["start_ms"] + row["end_ms"]) / 2 if axis == "time" else row["round"]
+    middle, slack = window.low + half, 2e-3 * half
+    place = "(start_ms + end_ms) / 2" if window.axis == "time" else "round::DOUBLE"
+    beyond, nearest = (">", "min") if direction == "next" else ("<", "max")
+    limit = middle + slack if direction == "next" else middle - slack
+    side = (
+        Window(window.axis, limit, float("inf")) if direction == "next" else Window(window.axis, -float("inf"), limit)
+    )
+    # Bubbles are common where there are any: look near the window first, and at the whole run only if none is there.
+    for reach in (20 * half, float("inf")):
+        low, high = max(side.low, middle - reach), min(side.high, middle + reach)
+        sql = f"""SELECT {nearest}({place}) AS at FROM round_occupancy
+                  WHERE rows_avoidable > 0 AND {place} {beyond} $limit AND {{inside}}"""
+        (at,) = read_rounds(connection, Window(window.axis, low, high), sql, limit=limit)["at"].to_pylist()
+        if at is not None:
+            return Window(window.axis, at - half, at + half)
+    return None

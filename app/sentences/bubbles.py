@@ -16,13 +16,14 @@ def bubble_sentence(totals: pa.Table) -> str:
     return " ".join(_arm(row) for row in totals.to_pylist()) or "No run is chosen."
 
 
-def level_words(kind: str, rounds_per_mark: int) -> str:
+def level_words(kind: str, rounds_per_mark: int, by_cause: bool = True) -> str:
     """Say how far a timeline is thinned."""
     if kind == "cells":
         return "Level: one mark a row slot"
     if rounds_per_mark == 1:
         return "Level: one mark a class and round"
-    return f"Level: one mark a class and {units.number(rounds_per_mark)} rounds, mean weighted by duration"
+    words = f"Level: one mark a class and {units.number(rounds_per_mark)} rounds, mean weighted by duration"
+    return words if by_cause else f"{words}; waits not told apart by cause"
 
 
 def _arm(row: dict[str, Any]) -> str:

@@ -84,10 +84,9 @@ def test_the_finest_level_within_the_limit_is_chosen():
 
 
 def test_a_window_moves_to_the_next_bubble_and_keeps_its_length(pair):
-    bubbles = slot_raster.bubble_rounds(pair)
     start = slot_raster.Window("round", 0, 2)
-    second = slot_raster.neighbour(start, bubbles, "next")
+    second = slot_raster.neighbour(pair, start, "next")
     assert second == slot_raster.Window("round", 1, 3)
-    assert slot_raster.neighbour(second, bubbles, "next") == slot_raster.Window("round", 3, 5)
-    assert slot_raster.neighbour(second, bubbles, "previous") == slot_raster.Window("round", 0, 2)
-    assert slot_raster.neighbour(slot_raster.Window("round", 4, 6), bubbles, "next") is None
+    assert slot_raster.neighbour(pair, second, "next") == slot_raster.Window("round", 3, 5)
+    assert slot_raster.neighbour(pair, second, "previous") == slot_raster.Window("round", 0, 2)
+    assert slot_raster.neighbour(pair, slot_raster.Window("round", 4, 6), "next") is None

@@ -22,6 +22,7 @@ PAGES = {
     "compare": ("Compare", "Compare"),
 }
 MARKS = ".radixflow-timeline .barlayer .point path"
+ARROWS = ".radixflow-timeline .scatterlayer path.point"
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,53 @@ def test_the_timeline_is_drawn_and_follows_mouse_keys_and_links(browser, address
     page.wait_for_function("!location.search.includes('from=')")
     settled(page)
     assert visible_range(page) == pytest.approx(whole)
+    assert (seen.foreign_requests, seen.failures) == ([], [])
+    page.context.close()
+
+
+def test_keys_and_the_mouse_select_on_the_timeline_and_the_address_keeps_it(browser, address):
+    page, seen = open_page(browser, address)
+    page.goto(f"{address}/timeline")
+    page.wait_for_selector(MARKS, state="attached")
+    settled(page)
+    assert page.locator(ARROWS).count() == 0
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Find a request"
+    page.keyboard.type("q00010-b1")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("request=q00010-b1.*from=|from=.*request=q00010-b1"))
+    page.locator(ARROWS).first.wait_for(state="attached")
+    settled(page)
+    searched = visible_range(page)
+
+    second, _ = open_page(browser, address)
+    second.goto(page.url)
+    second.locator(ARROWS).first.wait_for(state="attached")
+    settled(second)
+    assert visible_range(second) == pytest.approx(searched, rel=1e-3)
+    second.context.close()
+
+    # what is typed is no command
+    page.get_by_label("Find a request").fill("wwww")
+    assert visible_range(page) == pytest.approx(searched)
+    page.get_by_label("Find a request").fill("")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "request" not in url)
+    page.get_by_role("button", name="Whole run").click()
+    page.wait_for_url(lambda url: "from" not in url)
+    settled(page)
+    used = page.locator(".radixflow-timeline .barlayer .trace").first.locator(".point").first.bounding_box()
+    page.keyboard.down("Shift")
+    page.mouse.click(used["x"] + used["width"] / 2, used["y"] + used["height"] / 2)
+    page.keyboard.up("Shift")
+    page.wait_for_url(re.compile("round=[0-9]+"))
+    settled(page)
+    # a click has taken the focus from the search, so keys move the timeline again
+    whole = visible_range(page)
+    page.keyboard.press("w")
+    page.wait_for_url(re.compile("from="))
+    settled(page)
+    assert visible_range(page)[1] - visible_range(page)[0] < 0.6 * (whole[1] - whole[0])
     assert (seen.foreign_requests, seen.failures) == ([], [])
     page.context.close()
 

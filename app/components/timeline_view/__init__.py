@@ -21,15 +21,20 @@ _HERE = Path(__file__).parent
 _BUNDLE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
-def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_jump: Callable[[], None]) -> None:
+def timeline_view(
+    figure: go.Figure, key: str, on_range: Callable[[], None], on_jump: Callable[[], None], on_pick: Callable[[], None]
+) -> None:
     """Show a figure whose x axis can be moved with mouse and keys.
 
     Args:
-        figure: The figure; its first x axis carries the visible range.
-        key: Key of the element. ``st.session_state[key]`` then holds ``range``, the visible range as two numbers, and
-            ``jump``: ``previous``, ``next`` or ``whole`` when a key asked for another place.
+        figure: The figure; its first x axis carries the visible range, and marks that can be clicked carry
+            ``[run, first round, last round]`` as custom data.
+        key: Key of the element. ``st.session_state[key]`` then holds ``range``, the visible range as two numbers;
+            ``jump``: ``previous``, ``next``, ``whole`` or ``open`` when a key asked for it; and ``open`` or ``select``:
+            ``[run, round]`` when a round was clicked, without or with Shift.
         on_range: Called when the visible range was moved.
         on_jump: Called when a key asked for another place.
+        on_pick: Called when a round was clicked.
     """
     _timeline_component()(
         data={"figure": figure.to_json(), "height": figure.layout.height, "config": plotly_config("timeline")},
@@ -38,6 +43,8 @@ def timeline_view(figure: go.Figure, key: str, on_range: Callable[[], None], on_
         default={"range": None},
         on_range_change=on_range,
         on_jump_change=on_jump,
+        on_open_change=on_pick,
+        on_select_change=on_pick,
     )
     _bundle_component()(key="plotly_bundle", height=1)
 

@@ -1,7 +1,10 @@
 // Draws the figure, follows the page's theme, and reports the visible range of the x axis.
-// Mouse: wheel zooms, drag moves, double click shows the whole run.
-// Keys, as in Perfetto: w s zoom, a d move, f whole run; [ and ] previous and next bubble.
+// Mouse: wheel zooms, drag moves, click opens a round (or zooms into a mark of several), click with Shift selects it,
+// double click shows the whole run.
+// Keys, as in Perfetto: w s zoom, a d move, f whole run; [ and ] previous and next bubble, / searches a request,
+// Enter opens the selected round.
 const REPORT_AFTER_MS = 150;
+const DOUBLE_CLICK_MS = 320;
 
 function withPlotly(use) {
   if (window.radixflowPlotly) use(window.radixflowPlotly);
@@ -42,6 +45,59 @@ function moved(range, key) {
   return null;
 }
 
+function relayout(Plotly, plot, range) {
+  Plotly.relayout(plot, Object.fromEntries(xAxes(plot.layout).map((axis) => [`${axis}.range`, range])));
+}
+
+function zoomInto(Plotly, plot, point) {
+  const width = Number(point.data.width[point.pointNumber]);
+  const middle = Number(point.x);
+  relayout(Plotly, plot, [middle - 0.55 * width, middle + 0.55 * width]);
+}
+
+function searchBox() {
+  return document.querySelector('input[aria-label="Find a request"]');
+}
+
+// Keys belong to the timeline unless a person is typing, or has moved to another element of the page.
+function isOurs(event, plot) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  return event.target === document.body || plot.contains(event.target);
+}
+
+function hookKeys(Plotly, plot, setTriggerValue) {
+  document.addEventListener("keydown", function onKey(event) {
+    if (!plot.isConnected) return document.removeEventListener("keydown", onKey);
+    if (!isOurs(event, plot)) return;
+    const jump = { "[": "previous", "]": "next", f: "whole", Enter: "open" }[event.key];
+    const range = moved(plot.layout.xaxis.range.map(Number), event.key);
+    const search = event.key === "/" ? searchBox() : null;
+    if (jump) setTriggerValue("jump", jump);
+    else if (range) relayout(Plotly, plot, range);
+    else if (search) search.focus();
+    if (jump || range || search) event.preventDefault();
+  });
+}
+
+function hookClicks(Plotly, plot, setTriggerValue) {
+  let timer = null;
+  plot.on("plotly_click", ({ points, event }) => {
+    const point = points.find((each) => Array.isArray(each.customdata));
+    clearTimeout(timer);
+    if (!point) return;
+    const [run, first, last] = point.customdata;
+    // The first click of a double click opens nothing.
+    timer = setTimeout(() => {
+      if (first !== last) zoomInto(Plotly, plot, point);
+      else setTriggerValue(event.shiftKey ? "select" : "open", [run, first]);
+    }, DOUBLE_CLICK_MS);
+  });
+  plot.on("plotly_doubleclick", () => {
+    clearTimeout(timer);
+    setTriggerValue("jump", "whole");
+  });
+}
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const plot = parentElement.querySelector(".radixflow-timeline");
   const figure = JSON.parse(data.figure);
@@ -73,16 +129,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
           setStateValue("range", range);
         }, REPORT_AFTER_MS);
       });
-      plot.on("plotly_doubleclick", () => setTriggerValue("jump", "whole"));
-      plot.addEventListener("mouseenter", () => plot.focus({ preventScroll: true }));
-      plot.addEventListener("keydown", (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        const jump = { "[": "previous", "]": "next", f: "whole" }[event.key];
-        const range = moved(plot.layout.xaxis.range, event.key);
-        if (jump) setTriggerValue("jump", jump);
-        else if (range) Plotly.relayout(plot, Object.fromEntries(xAxes(plot.layout).map((axis) => [`${axis}.range`, range])));
-        if (jump || range) event.preventDefault();
-      });
+      // Plotly keeps the browser from moving the focus, and keys would go on to where it was.
+      plot.addEventListener("mousedown", () => plot.focus({ preventScroll: true }), { capture: true });
+      hookClicks(Plotly, plot, setTriggerValue);
+      hookKeys(Plotly, plot, setTriggerValue);
     });
     if (!ownAnswer) plot.reported = asked;
   });

@@ -1,0 +1,32 @@
+"""Component intervals of a window, one lane a clock, component and rank."""
+
+import duckdb
+import pyarrow as pa
+
+from radixflow.app.queries.windowed import Window, read_rounds
+
+MAX_SPANS = 900
+"""Most intervals drawn; beyond, consecutive rounds of a lane become one mark."""
+
+
+def spans(connection: duckdb.DuckDBPyConnection, window: Window, max_marks: int = MAX_SPANS) -> pa.Table:
+    """Read the intervals of a window of time, thinned so that at most about ``max_marks`` are left.
+
+    A mark of several intervals reaches from the first start to the last end; ``busy_fraction`` is the share of that
+    time that its intervals take, at most 1: intervals of one lane may overlap.
+    """
+    sql = """WITH inside AS (SELECT * FROM round_spans WHERE {inside} AND {exactly}),
+             counted AS (
+                 SELECT count(*) AS total, max(round) - min(round) + 1 AS num_rounds,
+                        count(DISTINCT concat_ws('/', run, clock, component, process_rank)) AS num_lanes
+                 FROM inside),
+             level AS (
+                 SELECT if(total <= $max_marks, 0, ceil(num_rounds * num_lanes / $max_marks)::BIGINT) AS step
+                 FROM counted)
+             SELECT run, clock, component, process_rank, min(round) AS first_round, max(round) AS last_round,
+                    min(start_ms) AS start_ms, max(end_ms) AS end_ms, count(*) AS num_spans,
+                    least(1, sum(duration_ms) / nullif(max(end_ms) - min(start_ms), 0)) AS busy_fraction
+             FROM inside, level
+             GROUP BY run, clock, component, process_rank, CASE step WHEN 0 THEN start_ms ELSE round // step END
+             ORDER BY run, clock DESC, process_rank NULLS FIRST, component, start_ms"""
+    return read_rounds(connection, window, sql, max_marks=max_marks)
