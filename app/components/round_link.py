@@ -1,13 +1,10 @@
 """The way from the timeline to the page of a round."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from radixflow.app.components.links import open_request, open_round
 
 _ASKED = "round_asked_for"
-_PAGES = Path(__file__).resolve().parents[1] / "pages"
 
 
 def ask_to_open(run: int | None, number: int) -> None:
@@ -27,7 +24,7 @@ def open_asked_round(labels: dict[int, str]) -> None:
         labels: Index of each run to its name.
     """
     asked = st.session_state.pop(_ASKED, None)
-    if asked and asked[0] in labels and (_PAGES / "round.py").exists():
+    if asked and asked[0] in labels:
         open_round(labels[asked[0]], asked[1])
 
 
@@ -39,8 +36,6 @@ def show_ways(label: str, number: int | None, request: str | None) -> None:
         number: Round that is selected.
         request: Name of the request that is selected.
     """
-    if not (_PAGES / "round.py").exists():
-        return
     if number is not None and st.button(f"Open round {number}", icon=":material/zoom_in:"):
         open_round(label, number)
     if request and st.button("Open the request", icon=":material/person_search:"):

@@ -77,12 +77,6 @@ CAUSE_STYLES: dict[str, SlotStyle] = {
 }
 """Cause of a BLOCKED visit to its style."""
 
-CLOCK_STYLES: dict[str, SlotStyle] = {
-    "host": SlotStyle("Host clock", "rgba(138,138,138,0.55)", "#8A8A8A", ""),
-    "device": SlotStyle("Device clock (CUDA events)", "rgba(86,180,233,0.6)", "#56B4E9", "/"),
-}
-"""Clock of a span to its style."""
-
 PHASE_STYLES: dict[str, SlotStyle] = {
     "sending": SlotStyle("On the way to the scheduler", "rgba(0,0,0,0)", "#8A8A8A", ""),
     "waiting": SlotStyle("Waiting", "rgba(138,138,138,0.35)", "#8A8A8A", "/"),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from radixflow.app.queries.reading import read, read_here
+from radixflow.app.queries.reading import read_here
 from radixflow.schema import windows
 from radixflow.schema.windows import RoundRange
 
@@ -50,12 +50,12 @@ def read_rounds(connection: duckdb.DuckDBPyConnection, window: Window, sql: str,
     """Run a SELECT whose ``{inside}`` is the condition on ``run`` and ``round`` and whose ``{exactly}`` is the window.
 
     Raises:
-        RadixflowError: As in :func:`radixflow.app.queries.reading.read`.
+        RadixflowError: As :func:`radixflow.app.queries.reading.read`.
     """
     cursor = connection.cursor()
     try:
         inside = windows.within(round_ranges(cursor, window))
-        return read(connection, sql.format(inside=inside, exactly=exactly(window)), **parameters)
+        return read_here(cursor, sql.format(inside=inside, exactly=exactly(window)), **parameters)
     finally:
         cursor.close()
 
