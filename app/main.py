@@ -16,6 +16,7 @@ PAGES = {
         st.Page("pages/blocked.py", title="Blocked and recovered", icon=":material/front_hand:"),
         st.Page("pages/cost_shift.py", title="Cost shift", icon=":material/waterfall_chart:"),
         st.Page("pages/latency.py", title="Latency", icon=":material/timer:"),
+        st.Page("pages/token_ledger.py", title="Token ledger", icon=":material/receipt_long:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
     ],
 }

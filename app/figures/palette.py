@@ -90,6 +90,22 @@ COST_STYLES: dict[str, SlotStyle] = {
 }
 """Direction of a step from one cost to another to its style."""
 
+TOKEN_STYLES: dict[str, SlotStyle] = {
+    "reused": SlotStyle("Reused from the cache", "rgba(86,180,233,0.55)", "#56B4E9", "-"),
+    "computed": SlotStyle("Computed", USED, USED, ""),
+    "unexplained": SlotStyle("Unexplained", "rgba(92,92,92,0.75)", "#8A8A8A", "|"),
+    "repeated": SlotStyle("Computed again after a preemption", "rgba(138,138,138,0.35)", "#8A8A8A", "x"),
+    "output": SlotStyle("Output", "#A9D8F4", USED, ""),
+}
+"""Part of the token ledger to its style, in the order of the ledger."""
+
+REPEAT_STYLES: dict[str, SlotStyle] = {
+    "preemption": TOKEN_STYLES["repeated"]._replace(label="Again after a preemption"),
+    "side_by_side": SlotStyle("Two requests in one round", "rgba(138,138,138,0.35)", "#8A8A8A", "/"),
+    "computed_before": SlotStyle("Computed in an earlier round", "rgba(138,138,138,0.75)", "#8A8A8A", "."),
+}
+"""Cause of a repeated interval to its style."""
+
 
 CLOCK_STYLES: dict[str, SlotStyle] = {
     "host": SlotStyle("Host clock", "rgba(138,138,138,0.55)", "#8A8A8A", ""),

@@ -11,6 +11,11 @@ def runs(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     return read(connection, "SELECT * FROM runs ORDER BY run")
 
 
+def label_of(runs: pa.Table, run: int) -> str:
+    """Return the name of a run, given ``runs``."""
+    return next(str(row["label"]) for row in runs.to_pylist() if row["run"] == run)
+
+
 def run_summary(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read the numbers of each run."""
     return read(connection, "SELECT * FROM run_summary ORDER BY run")

@@ -17,6 +17,8 @@ from radixflow.app.figures.paired_differences import paired_differences
 from radixflow.app.figures.paired_latencies import paired_latencies
 from radixflow.app.figures.palette import AVOIDABLE
 from radixflow.app.figures.producers import producers
+from radixflow.app.figures.repeated_intervals import repeated_intervals
+from radixflow.app.figures.repeated_tokens import repeated_tokens
 from radixflow.app.figures.request_life import LifeData, request_life
 from radixflow.app.figures.round_budget import round_budget
 from radixflow.app.figures.round_costs import round_costs
@@ -25,6 +27,7 @@ from radixflow.app.figures.round_spans import round_spans
 from radixflow.app.figures.rows_distribution import rows_distribution
 from radixflow.app.figures.slot_ledger import slot_ledger
 from radixflow.app.figures.stop_reasons import stop_reasons
+from radixflow.app.figures.token_ledger import token_ledger
 from radixflow.app.figures.visits_by_cause import visits_by_cause
 from radixflow.app.figures.waiting_against_executing import waiting_against_executing
 from radixflow.app.figures.waiting_times import waiting_times
@@ -38,6 +41,7 @@ from radixflow.app.queries import (
     round_lens,
     run_facts,
     slot_raster,
+    tokens,
 )
 from radixflow.app.sentences.cost_shift import CLOCKS
 from radixflow.schema.connection import open_nothing, open_runs
@@ -97,6 +101,7 @@ def every_figure(connection):
         "round budget": lens(connection, 0, 1)[0],
         "round scan": lens(connection, 0, 1)[1],
         "round spans": lens(connection, 0, 1)[2],
+        "token ledger": token_ledger(tokens.parts(connection)),
         "cost waterfall": cost_waterfall(costs.shifts(connection, 0, 1), *both, CLOCKS),
         "round costs": round_costs(costs.rounds(connection, 0, 1, "host_execute"), runs),
         "latency distribution": latency_ecdf(latency.ecdf(connection, *COMPLETION), runs, "Sent to completed"),
@@ -105,6 +110,14 @@ def every_figure(connection):
         "waiting against executing": waiting_against_executing(latency.parts(connection), runs),
         "paired differences": paired_differences(requests, *both),
         "paired latencies": paired_latencies(requests, *both),
+    }
+
+
+def repetitions(connection):
+    """The figures that are empty where nothing was computed twice."""
+    return {
+        "repeated tokens": repeated_tokens(tokens.repeated_by_cause(connection), run_facts.runs(connection)),
+        "repeated intervals": repeated_intervals(tokens.repeated(connection, 0, tokens.MAX_INTERVALS)),
     }
 
 
@@ -137,7 +150,7 @@ def test_every_figure_has_a_transparent_ground_and_leaves_text_to_the_theme(pair
 
 def test_every_figure_of_nothing_says_so_in_a_sentence():
     with open_nothing() as connection:
-        for name, figure in every_figure(connection).items():
+        for name, figure in (every_figure(connection) | repetitions(connection)).items():
             (annotation,) = figure.layout.annotations
             assert annotation.text.endswith(".") and not figure.data, name
 

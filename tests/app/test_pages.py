@@ -16,6 +16,7 @@ PAGES = {
     "blocked": "Blocked and recovered",
     "cost_shift": "Cost shift",
     "latency": "Latency",
+    "token_ledger": "Token ledger",
     "compare": "Compare",
 }
 

@@ -19,6 +19,7 @@ PAGES = {
     "blocked": ("Blocked and recovered", "Blocked and recovered"),
     "cost_shift": ("Cost shift", "Cost shift"),
     "latency": ("Latency", "Latency"),
+    "token_ledger": ("Token ledger", "Token ledger"),
     "compare": ("Compare", "Compare"),
 }
 MARKS = ".radixflow-timeline .barlayer .point path"

@@ -176,3 +176,28 @@ def test_blocked_visits_survive_a_request_that_never_ended(tmp_path, expect):
         1    no_work    -       -          -
         """,
     )
+
+
+def test_the_parts_of_the_token_ledger_add_up(tmp_path, expect):
+    run = builders.RunBuilder(tmp_path / "run")
+    run.request("a0")
+    run.request("b0")
+    run.round(("a0", 16, 32), ("b0", 48))
+    run.finish()
+    run.rows_of["requests"][1] |= {
+        "num_scheduled_prompt_tokens": 58,
+        "num_scheduled_tokens": 59,
+        "num_repeated_tokens": 10,
+    }
+    expect(
+        open_runs([run.write()]),
+        "token_ledger_parts ORDER BY position",
+        """
+        run part        num_tokens prompt_fraction position
+        0   reused      32         0.333333        0
+        0   computed    64         0.666667        1
+        0   unexplained 0          0               2
+        0   repeated    10         0.104167        3
+        0   output      1          0.0104167       4
+        """,
+    )
