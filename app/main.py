@@ -18,6 +18,7 @@ PAGES = {
         st.Page("pages/latency.py", title="Latency", icon=":material/timer:"),
         st.Page("pages/token_ledger.py", title="Token ledger", icon=":material/receipt_long:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
+        st.Page("pages/sensitivity.py", title="Sensitivity and load", icon=":material/stacked_line_chart:"),
     ],
 }
 

@@ -35,7 +35,7 @@ def fraction(value: float | None) -> str:
     """Write a share 0..1 as a percentage."""
     if value is None or math.isnan(value):
         return NOT_MEASURED
-    return f"{_three_digits(100 * value)} %" if value not in (0, 1) else f"{100 * value:.0f} %"
+    return f"{_three_digits(100 * value)} %" if value not in (0, 1) else f"{100 * value + 0:.0f} %"
 
 
 def signed(text: str) -> str:

@@ -50,11 +50,13 @@ def show_table(table: pa.Table, empty: str, view: str = "", absent: str = "not m
 def column_title(name: str) -> str:
     """Write the name of a column for a person: ``num_blocked_visits`` as ``Blocked visits``, ``*_ms`` with its unit."""
     words, unit = (name[:-3], " (ms)") if name.endswith("_ms") else (name, "")
-    return words.removeprefix("num_").replace("_", " ").capitalize() + unit
+    return words.removeprefix("num_").removesuffix("_fraction").replace("_", " ").capitalize() + unit
 
 
 def _column(field: pa.Field, view: str) -> Any:
     explained = definitions().of(view, field.name) if view else None
+    if field.name.endswith("_fraction"):
+        return st.column_config.NumberColumn(column_title(field.name), format="percent", help=explained)
     if pa.types.is_floating(field.type):
         return st.column_config.NumberColumn(column_title(field.name), format="%.2f", help=explained)
     return st.column_config.Column(column_title(field.name), help=explained)

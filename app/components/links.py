@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-_PLACE = ("arm", "round", "request", "axis", "from", "to", "pair", "subject", "interval", "clock")
+_PLACE = ("arm", "round", "request", "axis", "from", "to", "pair", "subject", "interval", "clock", "policies")
 """Parameters that say what one page shows; all others (stream, arms, filters) go along to the next page."""
 
 

@@ -9,10 +9,13 @@ from radixflow.app.components.runs_folder import runs_folder
 from radixflow.app.components.text import plain_markdown
 from radixflow.app.components.timeline_window import forget_window
 from radixflow.app.queries.cached import Selection, catalog, select
-from radixflow.app.queries.run_catalog import Catalog, RunChoice, default_arms
+from radixflow.app.queries.run_catalog import Catalog, RunChoice, default_arms, experiment_of
 
 MAX_ARMS = 4
+MAX_RUNS = 64
+"""Most runs of one experiment that are opened together."""
 _STATE = "opened_runs"
+_CATALOG = "found_runs"
 
 
 def open_workbench() -> bool:
@@ -27,6 +30,7 @@ def open_workbench() -> bool:
             return False
         _say_samples(folders.asked_for, own_faults)
     st.session_state[_STATE] = _pick(found)
+    st.session_state[_CATALOG] = found
     return True
 
 
@@ -37,6 +41,16 @@ def opened_runs() -> Selection:
     selection = st.session_state[_STATE]
     assert isinstance(selection, Selection)
     return selection
+
+
+def experiment_runs() -> tuple[Selection, int]:
+    """Return every run of the experiment that the chosen runs belong to, over all its streams, and how many there are.
+
+    Of more than ``MAX_RUNS`` the first ones are opened.
+    """
+    found: Catalog = st.session_state[_CATALOG]
+    paths = [choice.path for choice in experiment_of(found.choices, opened_runs().paths[0])]
+    return select(tuple(paths[:MAX_RUNS])), len(paths)
 
 
 def _start_from_main() -> None:

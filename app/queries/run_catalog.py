@@ -15,11 +15,13 @@ class RunChoice(NamedTuple):
         path: Its folder.
         stream: Experiment and stream, as ``experiment / stream``; runs of one stream are paired arms.
         policy: Policy asked for.
+        experiment: Name of the experiment alone.
     """
 
     path: str
     stream: str
     policy: str
+    experiment: str
 
 
 class Catalog(NamedTuple):
@@ -48,7 +50,8 @@ def list_runs(root: str) -> Catalog:
         except RadixflowError as error:
             faults.append(str(error))
             continue
-        choices.append(RunChoice(str(run.path), f"{manifest.experiment} / {manifest.stream}", manifest.policy))
+        stream = f"{manifest.experiment} / {manifest.stream}"
+        choices.append(RunChoice(str(run.path), stream, manifest.policy, manifest.experiment))
     return Catalog(sorted(choices, key=lambda choice: (choice.stream, _family(choice.policy), choice.path)), faults)
 
 
@@ -60,6 +63,12 @@ def fingerprint(paths: tuple[str, ...]) -> str:
         newest = max((entry.stat().st_mtime_ns for entry in files if entry.suffix == ".parquet"), default=0)
         parts.append(f"{len(files)}:{newest}:{RunDirectory(path).state}")
     return "|".join(parts)
+
+
+def experiment_of(choices: list[RunChoice], path: str) -> list[RunChoice]:
+    """Return the runs of the experiment that a run belongs to, over all its streams."""
+    names = {choice.experiment for choice in choices if choice.path == path}
+    return [choice for choice in choices if choice.experiment in names]
 
 
 def _family(policy: str) -> tuple[bool, str]:

@@ -18,6 +18,7 @@ PAGES = {
     "latency": "Latency",
     "token_ledger": "Token ledger",
     "compare": "Compare",
+    "sensitivity": "Sensitivity and load",
 }
 
 

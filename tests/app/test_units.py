@@ -46,7 +46,8 @@ def test_whole_numbers_are_written_in_full_and_others_with_three_digits(value, t
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, "not measured"), (0, "0 %"), (1, "100 %"), (0.8668, "86.7 %"), (0.0051, "0.510 %")]
+    ("value", "text"),
+    [(None, "not measured"), (0, "0 %"), (-0.0, "0 %"), (1, "100 %"), (0.8668, "86.7 %"), (0.0051, "0.510 %")],
 )
 def test_shares_are_percentages(value, text):
     assert units.fraction(value) == text

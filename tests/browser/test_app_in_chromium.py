@@ -21,6 +21,7 @@ PAGES = {
     "latency": ("Latency", "Latency"),
     "token_ledger": ("Token ledger", "Token ledger"),
     "compare": ("Compare", "Compare"),
+    "sensitivity": ("Sensitivity and load", "Sensitivity and load"),
 }
 MARKS = ".radixflow-timeline .barlayer .point path"
 ARROWS = ".radixflow-timeline .scatterlayer path.point"
