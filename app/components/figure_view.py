@@ -1,5 +1,6 @@
 """One way to put a figure, or a table, on a page."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,8 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
 
+from radixflow.app.components.downloads import show_downloads
+from radixflow.app.figures.figure_table import figure_table
 from radixflow.app.figures.interaction import plotly_config
 from radixflow.app.queries.cached import definitions
 
@@ -19,16 +22,24 @@ def show_figure(figure: go.Figure, name: str, opens: Callable[[Any], None] | Non
         name: Key of the element and file name of its download.
         opens: Called with the ``customdata`` of the mark that was clicked; may go to another page.
     """
+    block = f"block_{name}"
+    with st.container(key=block, gap=None):
+        event = _draw(figure, name, opens is not None)
+        show_downloads(name, lambda: figure_table(figure), block)
+    clicked = [point["customdata"] for point in event["selection"]["points"] if point.get("customdata") is not None]
+    if opens and clicked:
+        opens(clicked[0])
+
+
+def _draw(figure: go.Figure, name: str, can_be_clicked: bool) -> Any:
+    """Draw a figure and return what is selected in it."""
     key, config = f"figure_{name}", plotly_config(name)
-    if opens is None:
+    if not can_be_clicked:
         st.plotly_chart(figure, theme="streamlit", key=key, config=config)
-        return
-    event = st.plotly_chart(
+        return {"selection": {"points": []}}
+    return st.plotly_chart(
         figure, theme="streamlit", key=key, config=config, on_select="rerun", selection_mode="points"
     )
-    clicked = [point["customdata"] for point in event["selection"]["points"] if point.get("customdata") is not None]
-    if clicked:
-        opens(clicked[0])
 
 
 def show_table(table: pa.Table, empty: str, view: str = "", absent: str = "not measured") -> None:
@@ -45,6 +56,13 @@ def show_table(table: pa.Table, empty: str, view: str = "", absent: str = "not m
         return
     columns = {field.name: _column(field, view) for field in table.schema}
     st.dataframe(table.to_pandas(), hide_index=True, width="stretch", column_config=columns, placeholder=absent)
+    show_downloads(_table_name(table, view), lambda: table)
+
+
+def _table_name(table: pa.Table, view: str) -> str:
+    """Name the files of a table by its view; the columns tell several tables from one view apart."""
+    digest = hashlib.blake2b(" ".join(table.column_names).encode(), digest_size=2).hexdigest()
+    return f"{view or 'table'}-{digest}"
 
 
 def column_title(name: str) -> str:

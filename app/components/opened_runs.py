@@ -60,7 +60,9 @@ def _start_from_main() -> None:
     ``pages/`` for its older kind of app, until it has seen one call of ``st.navigation``.
     """
     pages = sorted((Path(__file__).parents[1] / "pages").glob("*.py"))
-    st.navigation([st.Page(page) for page in pages], position="hidden")
+    # Navigation makes its first page the default one, which has no address of its own; a link may be to any of ours.
+    start = st.Page(lambda: None, title="Start", url_path="start", default=True)
+    st.navigation([start, *(st.Page(page) for page in pages)], position="hidden")
     st.rerun()
 
 

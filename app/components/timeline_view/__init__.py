@@ -15,6 +15,8 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
+from radixflow.app.components.downloads import show_downloads
+from radixflow.app.figures.figure_table import figure_table
 from radixflow.app.figures.interaction import plotly_config
 
 _HERE = Path(__file__).parent
@@ -36,6 +38,15 @@ def timeline_view(
         on_jump: Called when a key asked for another place.
         on_pick: Called when a round was clicked.
     """
+    with st.container(key="block_timeline", gap=None):
+        _draw(figure, key, on_range, on_jump, on_pick)
+        show_downloads("timeline", lambda: figure_table(figure), "block_timeline")
+    _bundle_component()(key="plotly_bundle", height=1)
+
+
+def _draw(
+    figure: go.Figure, key: str, on_range: Callable[[], None], on_jump: Callable[[], None], on_pick: Callable[[], None]
+) -> None:
     _timeline_component()(
         data={"figure": figure.to_json(), "height": figure.layout.height, "config": plotly_config("timeline")},
         key=key,
@@ -46,7 +57,6 @@ def timeline_view(
         on_open_change=on_pick,
         on_select_change=on_pick,
     )
-    _bundle_component()(key="plotly_bundle", height=1)
 
 
 @cache
