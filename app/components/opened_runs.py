@@ -4,8 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from radixflow.app.components.address import drop_unusable_numbers
 from radixflow.app.components.empty_state import show_empty_state
 from radixflow.app.components.runs_folder import runs_folder
+from radixflow.app.components.stream_filters import filter_streams
 from radixflow.app.components.text import plain_markdown
 from radixflow.app.components.timeline_window import forget_window
 from radixflow.app.queries.cached import Selection, catalog, select
@@ -20,6 +22,7 @@ _CATALOG = "found_runs"
 
 def open_workbench() -> bool:
     """Find the runs, let a person choose among them, and say whether there is anything to show."""
+    drop_unusable_numbers()
     folders = runs_folder()
     found = catalog(str(folders.asked_for))
     if not found.choices:
@@ -75,7 +78,8 @@ def _say_samples(asked_for: Path, faults: list[str]) -> None:
 
 def _pick(found: Catalog) -> Selection:
     with st.sidebar:
-        streams = list(dict.fromkeys(choice.stream for choice in found.choices))
+        choices = filter_streams(found.choices)
+        streams = list(dict.fromkeys(choice.stream for choice in choices))
         stream = st.selectbox("Stream", streams, key="stream", bind="query-params", on_change=_forget_arms)
         arms = _names([choice for choice in found.choices if choice.stream == stream])
         chosen = st.multiselect(

@@ -1,10 +1,13 @@
 """Which runs there are: read from the manifests alone, so that a folder with many long runs is listed at once."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from radixflow.app.arms import is_state_ready
 from radixflow.schema.errors import RadixflowError
+from radixflow.schema.manifest import Manifest
 from radixflow.schema.run_directory import RunDirectory, find_runs
 
 
@@ -16,12 +19,18 @@ class RunChoice(NamedTuple):
         stream: Experiment and stream, as ``experiment / stream``; runs of one stream are paired arms.
         policy: Policy asked for.
         experiment: Name of the experiment alone.
+        dataset: Dataset or generator of its stream; empty if the manifest does not say.
+        regime: Reuse regime of its stream.
+        order: Input order of its stream.
     """
 
     path: str
     stream: str
     policy: str
     experiment: str
+    dataset: str = ""
+    regime: str = ""
+    order: str = ""
 
 
 class Catalog(NamedTuple):
@@ -46,13 +55,44 @@ def list_runs(root: str) -> Catalog:
         found = []
     for run in found:
         try:
+            refuse_links_outside(run.path, Path(root))
             manifest = run.manifest
         except RadixflowError as error:
             faults.append(str(error))
             continue
-        stream = f"{manifest.experiment} / {manifest.stream}"
-        choices.append(RunChoice(str(run.path), stream, manifest.policy, manifest.experiment))
+        choices.append(_choice(str(run.path), manifest))
     return Catalog(sorted(choices, key=lambda choice: (choice.stream, _family(choice.policy), choice.path)), faults)
+
+
+def _choice(path: str, manifest: Manifest) -> RunChoice:
+    facts = (str(manifest.workload.get(name) or "") for name in ("name", "regime", "input_order"))
+    stream = f"{manifest.experiment} / {manifest.stream}"
+    return RunChoice(path, stream, manifest.policy, manifest.experiment, *facts)
+
+
+def refuse_links_outside(run: Path, root: Path) -> None:
+    """Refuse a run that would have the app read files outside the folder that it was started on.
+
+    Raises:
+        RadixflowError: A file or folder of the run is a link to a place outside ``root``.
+    """
+    allowed = root.resolve()
+    for entry in _entries(run):
+        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(allowed):
+            raise RadixflowError(f"{entry.path} is a link to a place outside {root}; its run is not opened.")
+
+
+def _entries(folder: Path | str, depth: int = 2) -> Iterator[os.DirEntry[str]]:
+    """Walk through what a run consists of: its files, its tables, and their segments."""
+    try:
+        with os.scandir(folder) as found:
+            entries = list(found)
+    except OSError:  # removed since it was listed
+        return
+    for entry in entries:
+        yield entry
+        if depth > 1 and entry.is_dir(follow_symlinks=False):
+            yield from _entries(entry.path, depth - 1)
 
 
 def fingerprint(paths: tuple[str, ...]) -> str:

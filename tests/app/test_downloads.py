@@ -16,7 +16,9 @@ from tests.app.test_pages import go as open_page
 
 
 def test_the_table_of_a_figure_holds_every_mark_with_its_axes():
-    figure = go.Figure(go.Bar(name="<b>Used</b>", x=[1, 2], y=[3, None], width=0.5, hovertext=["3 rows<br>a &lt;b&gt;"]))
+    figure = go.Figure(
+        go.Bar(name="<b>Used</b>", x=[1, 2], y=[3, None], width=0.5, hovertext=["3 rows<br>a &lt;b&gt;"])
+    )
     figure.add_scatter(name="Limit", x=[1], y=[4])
     figure.update_xaxes(title_text="Round (number)")
     figure.update_yaxes(title_text="Rows a round (rows)")
