@@ -168,7 +168,8 @@ def _requests(first: int, last: int, num_requests: int) -> Columns:
         "first_selected_round": _first_round(number), "finished_ns": selected + 50 * ROUND_NS,
         "num_reused_tokens": 1000, "num_scheduled_tokens": 249, "num_scheduled_prompt_tokens": 200,
         "num_repeated_tokens": 0, "num_output_tokens": 50, "num_preemptions": 0,
-        "num_blocked_visits": np.where(number > 0, ROUNDS_A_REQUEST, 0), "num_rows": 50, "outcome": "finished",
+        "num_blocked_visits": np.where(number > 0, ROUNDS_A_REQUEST, 0), "num_rows": 50,
+        "last_block_hash": number // 4 + 1, "outcome": "finished",
     }  # fmt: skip
 
 
@@ -196,6 +197,28 @@ def _events(first: int, last: int, num_requests: int) -> Columns:
     }  # fmt: skip
 
 
+def _block_hashes(first: int, last: int, num_requests: int) -> Columns:
+    """Five blocks of 200 tokens are shared by four requests each."""
+    number = np.arange(first, last)
+    number = np.repeat(number[number % 4 == 0], 5)
+    block = np.arange(len(number)) % 5
+    block_hash = np.where(block == 4, 0, (block + 1) << 40) + number // 4 + 1
+    return {
+        "block_hash": block_hash, "parent_hash": ((block << 40) + number // 4 + 1, block > 0), "block": block,
+        "request": number,
+    }  # fmt: skip
+
+
+def _repeated_blocks(first: int, last: int, num_requests: int) -> Columns:
+    """One request of ten computes a block that the one before it had computed."""
+    number = np.arange(max(first, 1), last)
+    number = number[number % 10 == 1]
+    return {
+        "round": _first_round(number), "request": number, "begin_token": 1000, "end_token": 1200,
+        "first_round": _first_round(number - 1), "first_request": number - 1,
+    }  # fmt: skip
+
+
 def _names(number: Any) -> Any:
     return np.char.add(np.char.add("q", (number // 4).astype(str)), np.char.add("-b", (number % 4).astype(str)))
 
@@ -206,6 +229,7 @@ _BY_ROUND = {
 }  # fmt: skip
 _BY_REQUEST = {
     "registrations": (_registrations, 1), "requests": (_requests, 1), "offers": (_offers, 1), "events": (_events, 3),
+    "block_hashes": (_block_hashes, 1), "repeated_blocks": (_repeated_blocks, 1),
 }  # fmt: skip
 
 

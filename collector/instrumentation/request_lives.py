@@ -31,6 +31,11 @@ class RequestLife:
     num_blocked_visits: int = 0
     num_rows: int = 0
     blocked_since_round: int | None = None
+    computed_end: int = 0
+    last_block_hash: int | None = None
+    was_held: bool = False
+    is_deferred: bool = False
+    was_overtaken: bool = False
 
     def add_row(self, first_token: int, num_tokens: int, from_waiting: bool) -> None:
         """Count one scheduled interval; ``from_waiting`` when a cache hit was adopted right before it."""
@@ -42,6 +47,7 @@ class RequestLife:
         self.num_scheduled_prompt_tokens += end - start
         self.num_repeated_tokens += max(0, min(end, self.num_covered_tokens) - start)
         self.num_covered_tokens = max(self.num_covered_tokens, end)
+        self.computed_end = max(self.computed_end, first_token + num_tokens)
         self.num_rows += 1
 
     def as_row(self, finished_ns: int | None, num_output_tokens: int, outcome: str) -> tuple[Any, ...]:
@@ -52,5 +58,5 @@ class RequestLife:
             self.first_selected_ns, self.first_selected_round, finished_ns,
             self.num_reused_tokens if was_selected else None, self.num_scheduled_tokens,
             self.num_scheduled_prompt_tokens, self.num_repeated_tokens, num_output_tokens, self.num_preemptions,
-            self.num_blocked_visits, self.num_rows, outcome,
+            self.num_blocked_visits, self.num_rows, self.last_block_hash, outcome,
         )  # fmt: skip

@@ -6,9 +6,11 @@ from typing import Any
 
 from radixflow.collector.instrumentation.guard import never_raises
 from radixflow.collector.instrumentation.probe import CounterfactualProbe, refused_allocation_reason, tokens_ready
+from radixflow.collector.instrumentation.prompt_blocks import PromptBlocks, hash_number
 from radixflow.collector.instrumentation.publications import Publications
+from radixflow.collector.instrumentation.put_off import newly_held, newly_overtaken
 from radixflow.collector.instrumentation.request_lives import RequestLife
-from radixflow.collector.instrumentation.round_rows import awaited_rows, hash_number, slot_ledger_of, visit_facts
+from radixflow.collector.instrumentation.round_rows import awaited_rows, slot_ledger_of, visit_facts
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
 from radixflow.collector.instrumentation.stop_reason import settle_undecided, stop_of
@@ -45,6 +47,7 @@ class RoundRecorder(ScanListener):
         self._notes = StepNotes(0, 0, 0)
         self._publications = Publications()
         self._visit_runs = VisitRuns()
+        self._blocks = PromptBlocks(scan.kv_cache_manager.block_pool.hash_block_size)
         writer.pull("visits", self._visit_runs.take)
         self._open_rounds: dict[int, list[Any]] = {}
 
@@ -59,6 +62,9 @@ class RoundRecorder(ScanListener):
         self._lives[request.request_id] = life
         self._num_registered += 1
         self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, now))
+        hashes = request.block_hashes
+        life.last_block_hash = hash_number(hashes[-1]) if hashes else None
+        self._writer.append("block_hashes", self._blocks.new_blocks(life.number, hashes))
         self._event(now, life, "arrived", None)
 
     @never_raises
@@ -167,6 +173,9 @@ class RoundRecorder(ScanListener):
         processing_ns = self._scan.clock()
         ended_ns = processing_ns - notes.recorder_ns - (notes.probe.duration_ns if notes.probe else 0)
         settle_undecided(self._scan, notes)
+        round_number = self._round + 1 if output.num_scheduled_tokens else None
+        for life, event, reason in newly_held(notes.visits, self._lives):
+            self._event(notes.started_ns, life, event, round_number, detail=reason)
         if not output.num_scheduled_tokens:
             self._num_empty_steps += 1
             return
@@ -184,12 +193,14 @@ class RoundRecorder(ScanListener):
     def _write_rows(self, scheduled: dict[str, int], places: dict[str, int]) -> list[str]:
         selected = {visit.request.request_id: visit for visit in self._notes.visits if visit.outcome == "selected"}
         written = self._publications.publish(self._scan.state_marks(), self._lives, self._round)
-        rows, kinds = [], []
+        rows, kinds, repeated = [], [], []
         for slot, (request_id, num_tokens) in enumerate(scheduled.items()):
             request, life = self._scan.requests[request_id], self._lives[request_id]
             first_token = request.num_computed_tokens - num_tokens
             visit = selected.get(request_id)
             kinds.append("running" if visit is None else "resumed" if request.num_preemptions else "new")
+            begin, end = max(first_token, life.computed_end), first_token + num_tokens  # its own repeats are in rows
+            repeated += self._blocks.repeated(life.number, request.block_hashes, begin, end, self._round)
             life.add_row(first_token, num_tokens, visit is not None)
             restored = None if visit is None else self._scan.deepest_state(visit.hit_blocks)
             rows.append((
@@ -199,10 +210,12 @@ class RoundRecorder(ScanListener):
             if visit is not None:
                 self._select(life, kinds[-1])
         self._writer.append("rows", rows)
+        self._writer.append("repeated_blocks", repeated)
         return kinds
 
     def _select(self, life: RequestLife, kind: str) -> None:
         started_ns = self._notes.started_ns
+        life.is_deferred = False
         if life.first_selected_ns is None:
             life.first_selected_ns, life.first_selected_round = started_ns, self._round
             if life.released_ns is None:
@@ -226,6 +239,8 @@ class RoundRecorder(ScanListener):
         for visit in visits:
             if visit.outcome == "blocked" and visit.witness == "native":
                 self._block(visit)
+        for life, overtaker in newly_overtaken(self._notes.visits, lives):
+            self._event(self._notes.started_ns, life, "overtaken", self._round, overtaker)
         pairs = zip(visits, places, strict=True)
         return {visit.request.request_id: place for visit, place in pairs if visit.outcome == "selected"}
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from radixflow.collector.instrumentation.prompt_blocks import hash_number
 from radixflow.collector.instrumentation.publications import Publications
 from radixflow.collector.instrumentation.request_lives import RequestLife
 from radixflow.collector.instrumentation.slot_ledger import TOKEN_REASONS, Demand, SlotLedger, close_slot_ledger
 from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
 from radixflow.collector.instrumentation.visit_runs import Facts
-
-
-def hash_number(block_hash: bytes | None) -> int | None:
-    """The first 64 bits of a block hash, as the tables carry it."""
-    return None if block_hash is None else int.from_bytes(block_hash[:8], "little")
 
 
 def slot_ledger_of(scan: Any, notes: StepNotes, scheduled: dict[str, int], stop_reason: str) -> SlotLedger:

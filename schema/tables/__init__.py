@@ -3,9 +3,11 @@
 import pyarrow as pa
 
 from radixflow.schema.tables.awaited_states import AWAITED_STATES
+from radixflow.schema.tables.block_hashes import BLOCK_HASHES
 from radixflow.schema.tables.events import EVENTS
 from radixflow.schema.tables.offers import OFFERS
 from radixflow.schema.tables.registrations import REGISTRATIONS
+from radixflow.schema.tables.repeated_blocks import REPEATED_BLOCKS
 from radixflow.schema.tables.requests import REQUESTS
 from radixflow.schema.tables.rounds import ROUNDS
 from radixflow.schema.tables.rows import ROWS
@@ -20,6 +22,8 @@ ALL_TABLES: dict[str, pa.Schema] = {
     "rows": ROWS,
     "visits": VISITS,
     "awaited_states": AWAITED_STATES,
+    "block_hashes": BLOCK_HASHES,
+    "repeated_blocks": REPEATED_BLOCKS,
     "events": EVENTS,
     "spans": SPANS,
 }

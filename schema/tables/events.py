@@ -10,7 +10,7 @@ EVENTS = table(
     [
         column("time_ns", pa.int64(), "ns", "Monotonic time."),
         column("request", pa.int32(), "", "Request; NULL for an event of the whole scheduler.", joins="requests.request", nullable=True),
-        column("event", NAME, "", "arrived, held, released, blocked, recovered, selected, deferred, overtaken, preempted, resumed, finished, rejected or aborted; of the whole scheduler: prefix_cache_reset."),
+        column("event", NAME, "", "arrived, held (by admission), released, blocked, recovered, selected, deferred (by the fragmentation guard), overtaken (once, by the first later arrival), preempted, resumed, finished or aborted; of the whole scheduler: prefix_cache_reset."),
         column("round", pa.int64(), "", "Round in which it happened; NULL outside rounds.", joins="rounds.round", nullable=True),
         column("other_request", pa.int32(), "", "The other party: the producer of a block, the overtaker.", joins="requests.request", nullable=True),
         column("detail", NAME, "", "More about the event: the cause of a block, the reason of a release or a preemption, whether a reset was done or refused.", nullable=True),

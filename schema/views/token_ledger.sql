@@ -57,5 +57,5 @@ COMMENT ON COLUMN token_ledger.num_scheduled_tokens IS '[tokens] Tokens schedule
 COMMENT ON COLUMN token_ledger.num_output_tokens_scheduled IS '[tokens] Formula: num_scheduled_tokens - num_scheduled_prompt_tokens.';
 COMMENT ON COLUMN token_ledger.num_preemptions IS '[preemptions] Preemptions of these requests.';
 COMMENT ON COLUMN token_ledger.num_tokens_repeated_after_preemption IS '[tokens] The same as num_repeated_tokens, found again in the intervals of the rows of all requests.';
-COMMENT ON COLUMN token_ledger.num_overlap_tokens IS '[tokens] Tokens that another request had computed before (repeated_intervals without preemption); a lower bound.';
+COMMENT ON COLUMN token_ledger.num_overlap_tokens IS '[tokens] Tokens that another request had computed before (repeated_intervals without preemption), in whole blocks.';
 COMMENT ON COLUMN token_ledger.overlap_fraction IS '[fraction] Share of the scheduled tokens that repeat known work. Formula: (num_repeated_tokens + num_overlap_tokens) / num_scheduled_tokens.';

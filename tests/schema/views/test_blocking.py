@@ -230,8 +230,11 @@ def test_repeated_intervals_name_what_was_computed_twice_and_why(tmp_path, expec
     run.round(("p0", 48), ("a2", 48), finishes=False)
     run.finish()
     rows, requests = run.rows_of["rows"], run.rows_of["requests"]
-    for row in (rows[0], rows[1], rows[4]):  # a0 and a1 publish the same 32 tokens in round 1, a2 in round 2
-        row["published_hash"] = 99
+    for round_number, request in ((1, 1), (2, 2)):  # a0, a1 and a2 have the same 32 tokens
+        run.rows_of["repeated_blocks"].append({
+            "round": round_number, "request": request, "begin_token": 0, "end_token": 32, "first_round": 1,
+            "first_request": 0,
+        })  # fmt: skip
     rows[3] |= {"kind": "resumed", "first_token": 16}  # p0 was preempted, and had 16 of its 32 tokens left
     requests[3] |= {"num_preemptions": 1, "num_repeated_tokens": 16}
     connection = open_runs([run.write()])

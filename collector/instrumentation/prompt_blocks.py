@@ -1,0 +1,83 @@
+"""Who shares which prompt content, and what was computed more than once: by the hashes of whole prompt blocks.
+
+A block's hash covers all tokens up to its end, so equal hashes mean equal prefixes. Prompts form a tree: each distinct
+block is stored once, with the block before it, and a request names its last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+MAXIMUM_KEPT = 1_000_000
+"""Hashes remembered by each of the two maps; the oldest are forgotten beyond, which stores a block again."""
+
+
+class _FirstTime(NamedTuple):
+    round: int
+    request: int
+
+
+class PromptBlocks:
+    """The blocks of all prompts of a run.
+
+    Args:
+        block_tokens: Tokens of one hashed block.
+    """
+
+    def __init__(self, block_tokens: int) -> None:
+        self._block_tokens = block_tokens
+        self._stored: dict[bytes, None] = {}
+        self._computed: dict[bytes, _FirstTime] = {}
+
+    def new_blocks(self, request: int, hashes: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        """Rows of table ``block_hashes``: blocks of a prompt that no prompt before it had.
+
+        Args:
+            request: Number of the request.
+            hashes: Hashes of its whole prompt blocks, from the first.
+        """
+        known = next((index for index in range(len(hashes), 0, -1) if hashes[index - 1] in self._stored), 0)
+        rows = []
+        for index in range(known, len(hashes)):
+            self._stored[hashes[index]] = None
+            parent = hash_number(hashes[index - 1]) if index else None
+            rows.append((hash_number(hashes[index]), parent, index, request))
+        _forget_oldest(self._stored)
+        return rows
+
+    def repeated(
+        self, request: int, hashes: Sequence[bytes], begin_token: int, end_token: int, round_number: int
+    ) -> list[tuple[Any, ...]]:
+        """Rows of table ``repeated_blocks``: whole blocks of a scheduled interval that a row before it computed.
+
+        Args:
+            request: Number of the request.
+            hashes: Hashes of all its whole blocks, from the first.
+            begin_token: First token of the interval.
+            end_token: Position after its last one.
+            round_number: The round that schedules it.
+        """
+        size = self._block_tokens
+        first, end = -(-begin_token // size), min(end_token // size, len(hashes))
+        rows: list[list[Any]] = []
+        for index in range(first, end):
+            before = self._computed.setdefault(hashes[index], _FirstTime(round_number, request))
+            if before.round == round_number and before.request == request:
+                continue
+            if rows and rows[-1][3] == index * size and (rows[-1][4], rows[-1][5]) == before:
+                rows[-1][3] += size
+            else:
+                rows.append([round_number, request, index * size, (index + 1) * size, *before])
+        _forget_oldest(self._computed)
+        return [tuple(row) for row in rows]
+
+
+def hash_number(block_hash: bytes | None) -> int | None:
+    """The first 64 bits of a block hash, as the tables carry it."""
+    return None if block_hash is None else int.from_bytes(block_hash[:8], "little")
+
+
+def _forget_oldest(kept: dict[bytes, Any]) -> None:
+    while len(kept) > MAXIMUM_KEPT:
+        del kept[next(iter(kept))]
