@@ -52,7 +52,7 @@ def test_first_tokens_that_are_no_near_ties_agree_without_exception(
 ) -> None:
     """Where the best token leads clearly, computed alone, every policy gives the first token of stock."""
     for finding in findings[policy]:
-        assert finding.num_clear >= 0.5 * finding.num_requests
+        assert finding.num_clear >= 0.25 * finding.num_requests
         assert finding.num_clear_that_differ == 0
 
 
