@@ -13,4 +13,5 @@ BLOCK_HASHES = table(
         column("block", pa.int32(), "", "Position in the prompt, in blocks of hash_block_size tokens from 0."),
         column("request", pa.int32(), "", "Request that first brought it.", joins="requests.request"),
     ],
+    sorted_by=("request", "block"),
 )

@@ -15,4 +15,5 @@ REPEATED_BLOCKS = table(
         column("first_round", pa.int64(), "", "Round that computed it first.", joins="rounds.round"),
         column("first_request", pa.int32(), "", "Request that computed it first.", joins="requests.request"),
     ],
+    sorted_by=("round", "request"),
 )
