@@ -45,7 +45,7 @@ def test_polars_carries_values(run):
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(run):
-    with pytest.raises(RadixflowError, match="no table or view nothing; there are arm_summary, awaited_states, "):
+    with pytest.raises(RadixflowError, match="no table or view nothing; there are arm_summary, "):
         run.arrow("nothing")
 
 
