@@ -34,7 +34,7 @@ else:
             show_text(say.shape_sentence(row))
         show_section("What a round costs against what it holds", meanings["round_cost_shapes"])
         clock = choose_clock(shifts["clock"].to_pylist())
-        rounds = read(costs.rounds, selection, run_a, run_b, clock)
+        rounds = read(costs.rounds, selection, run_a, run_b, clock, costs.every_nth_round(shifts))
         show_figure(round_costs(rounds, runs), "round_costs", open_round_of)
         show_hint("The size of a point says how many rows the round held. Click a point for its round.")
         show_section("The same in numbers")

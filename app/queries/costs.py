@@ -26,12 +26,15 @@ def shifts(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int) -> pa.
     return read(connection, sql, run_a=run_a, run_b=run_b)
 
 
-def rounds(
-    connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, clock: str, limit: int = MAX_POINTS
-) -> pa.Table:
-    """Read cost and shape of the rounds of a pair; of many, rounds chosen by a hash of their number."""
+def every_nth_round(shifts: pa.Table, max_points: int = MAX_POINTS) -> int:
+    """Say of how many rounds a figure of single rounds can show one, given ``shifts``."""
+    most = max((max(row["num_rounds_a"], row["num_rounds_b"]) for row in shifts.to_pylist()), default=0)
+    return max(1, -(-int(most) // max_points))
+
+
+def rounds(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, clock: str, step: int) -> pa.Table:
+    """Read cost and shape of about one in ``step`` rounds of a pair, chosen by a hash of their number."""
     sql = """SELECT run, round, cost_ms, rows_used, tokens_scheduled, num_reused_tokens
-             FROM round_cost_shapes WHERE run IN ($run_a, $run_b) AND clock = $clock
-             QUALIFY row_number() OVER (PARTITION BY run ORDER BY hash(round), round) <= $limit
+             FROM round_cost_shapes WHERE run IN ($run_a, $run_b) AND clock = $clock AND hash(round) % $step = 0
              ORDER BY run, round"""
-    return read(connection, sql, run_a=run_a, run_b=run_b, clock=clock, limit=limit)
+    return read(connection, sql, run_a=run_a, run_b=run_b, clock=clock, step=step)

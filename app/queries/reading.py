@@ -39,21 +39,20 @@ def read_here(cursor: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) ->
         return cursor.sql(sql, params=parameters or None).to_arrow_table()
 
 
-def read_round(connection: duckdb.DuckDBPyConnection, run: int, number: int, sql: str, **parameters: Any) -> pa.Table:
-    """Run one SELECT about a single round, so that only the part of the files that holds it is read.
+def read_rounds(connection: duckdb.DuckDBPyConnection, rounds: RoundRange, sql: str, **parameters: Any) -> pa.Table:
+    """Run one SELECT about some rounds of a run, so that only the part of the files that holds them is read.
 
     Args:
         connection: Opened runs.
-        run: Number of the run; ``$run`` in the SELECT.
-        number: The round; ``$number`` in the SELECT.
+        rounds: The rounds; the SELECT must ask for them too.
         sql: The SELECT.
-        parameters: Other named parameters.
+        parameters: Named parameters.
 
     Raises:
         RadixflowError: As :func:`read`.
     """
-    with _damage_in_a_sentence(), window(connection, [RoundRange(run, number, number)]) as part:
-        return part.cursor.sql(sql, params=parameters | {"run": run, "number": number}).to_arrow_table()
+    with _damage_in_a_sentence(), window(connection, [rounds]) as part:
+        return part.cursor.sql(sql, params=parameters or None).to_arrow_table()
 
 
 @contextmanager

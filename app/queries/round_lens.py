@@ -3,7 +3,8 @@
 import duckdb
 import pyarrow as pa
 
-from radixflow.app.queries.reading import read, read_round
+from radixflow.app.queries.reading import read, read_rounds
+from radixflow.schema.windows import RoundRange
 
 
 def ranges(connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -30,7 +31,7 @@ def one_round(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> p
              FROM round_occupancy AS o JOIN round_details AS d ON d.run = o.run AND d.round = o.round
              JOIN runs ON runs.run = o.run
              WHERE o.run = $run AND o.round = $number AND d.run = $run AND d.round = $number"""
-    return read_round(connection, run, number, sql)
+    return read_rounds(connection, RoundRange(run, number, number), sql, run=run, number=number)
 
 
 def scan(connection: duckdb.DuckDBPyConnection, run: int, number: int, limit: int = 2000) -> pa.Table:
@@ -39,7 +40,7 @@ def scan(connection: duckdb.DuckDBPyConnection, run: int, number: int, limit: in
                     num_reused_tokens, tokens_before, reason, cause, producer_request_id, published_round,
                     matched_tokens, ready_tokens, num_tokens_lost
              FROM round_scan WHERE run = $run AND round = $number ORDER BY step LIMIT $limit"""
-    return read_round(connection, run, number, sql, limit=limit)
+    return read_rounds(connection, RoundRange(run, number, number), sql, run=run, number=number, limit=limit)
 
 
 def cells(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> pa.Table:
@@ -48,7 +49,7 @@ def cells(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> pa.Ta
                     min(slot) AS first_slot
              FROM slot_cells WHERE run = $run AND round = $number
              GROUP BY ALL ORDER BY first_slot"""
-    return read_round(connection, run, number, sql)
+    return read_rounds(connection, RoundRange(run, number, number), sql, run=run, number=number)
 
 
 def rows(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> pa.Table:
@@ -56,7 +57,7 @@ def rows(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> pa.Tab
     sql = """SELECT slot, request_id, request_group, kind, first_token, end_token, num_tokens, num_reused_tokens,
                     restored_state, published_state
              FROM request_rows WHERE run = $run AND round = $number ORDER BY slot"""
-    return read_round(connection, run, number, sql)
+    return read_rounds(connection, RoundRange(run, number, number), sql, run=run, number=number)
 
 
 def spans(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> pa.Table:
@@ -64,4 +65,4 @@ def spans(connection: duckdb.DuckDBPyConnection, run: int, number: int) -> pa.Ta
     sql = """SELECT component, process_rank, clock, after_round_start_ms, duration_ms
              FROM round_spans WHERE run = $run AND round = $number
              ORDER BY after_round_start_ms, clock, component, process_rank LIMIT 500"""
-    return read_round(connection, run, number, sql)
+    return read_rounds(connection, RoundRange(run, number, number), sql, run=run, number=number)

@@ -72,18 +72,21 @@ def _end(life: dict[str, Any]) -> str:
     return f"Outcome: {life['outcome']}{rounds}{why}."
 
 
-def fairness_sentence(life: dict[str, Any]) -> str:
+def fairness_sentence(waits: pa.Table, overtakers: pa.Table, limit: int) -> str:
     """Say who came first although it arrived later.
 
     Args:
-        life: The row of ``queries.request_lens.life``.
+        waits: The row of ``queries.request_lens.waits``; none if the engine never saw the request end.
+        overtakers: Rows of ``queries.request_lens.overtakers``.
+        limit: Most of them that are read.
     """
-    if life["num_overtakes"] is None:
+    known = [row["num_rounds_waited"] for row in waits.to_pylist() if row["num_rounds_waited"] is not None]
+    if not known:
         return f"Whether later arrivals came first is {units.NOT_MEASURED}."
-    return (
-        f"{units.counted(life['num_rounds_waited'], 'round').capitalize()} began while it waited; "
-        f"{units.counted(life['num_overtakes'], 'later arrival')} came first."
-    )
+    least = "At least " if overtakers.num_rows >= limit else ""
+    came_first = units.counted(overtakers.num_rows, "later arrival")
+    rounds = units.counted(known[0], "round")
+    return f"{rounds.capitalize()} began while it waited. {f'{least}{came_first}'.capitalize()} came first."
 
 
 def explained(visits: pa.Table) -> pa.Table:

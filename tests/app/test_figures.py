@@ -63,8 +63,9 @@ def timeline(connection, axis="time", level=None):
 
 def life(connection, run, name):
     found = request_lens.life(connection, run, name)
-    request = found["request"][0].as_py() if found.num_rows else None
-    asked = (connection, run, request)
+    (row,) = found.to_pylist() or [{"request": None, "registered_ms": None, "finished_ms": None}]
+    bounds = request_lens.rounds_of_life(connection, run, row["registered_ms"], row["finished_ms"])
+    asked = (connection, request_lens.lifetime(run, bounds), row["request"])
     data = (request_lens.visits(*asked), request_lens.rows(*asked), request_lens.rows_of_producers(*asked))
     return request_life(LifeData(found, *data))
 
@@ -103,7 +104,7 @@ def every_figure(connection):
         "round spans": lens(connection, 0, 1)[2],
         "token ledger": token_ledger(tokens.parts(connection)),
         "cost waterfall": cost_waterfall(costs.shifts(connection, 0, 1), *both, CLOCKS),
-        "round costs": round_costs(costs.rounds(connection, 0, 1, "host_execute"), runs),
+        "round costs": round_costs(costs.rounds(connection, 0, 1, "host_execute", 1), runs),
         "latency distribution": latency_ecdf(latency.ecdf(connection, *COMPLETION), runs, "Sent to completed"),
         "latency percentiles": latency_percentiles(latency.summary(connection, *COMPLETION), runs, "Sent to completed"),
         "latency split": latency_split(latency.split(connection)),

@@ -144,7 +144,7 @@ def test_a_waterfall_leads_from_one_total_to_the_other(pair):
 
 
 def test_a_round_is_as_large_as_its_rows(pair):
-    first, second = round_costs(costs.rounds(pair, 0, 1, "host_execute"), run_facts.runs(pair)).data
+    first, second = round_costs(costs.rounds(pair, 0, 1, "host_execute", 1), run_facts.runs(pair)).data
     assert list(first.y) == pytest.approx([60e-6] * 6) and list(first.x) == [48, 16, 64, 16, 64, 48]
     assert list(first.marker.size) == [11.5, 11.5, 18, 11.5, 18, 11.5]
     assert list(second.customdata[0]) == ["radixflow-immediate", 1]

@@ -86,7 +86,13 @@ def test_a_link_opens_the_same_request(app):
     said = texts(page).replace("\\", "")
     assert "a2 of radix waits 250 ns of its 400 ns. 2 rounds find it BLOCKED." in said
     assert "Round 3 selects it and reuses 32 of its 48 prompt tokens." in said
-    assert "2 rounds began while it waited; no later arrivals came first." in said
+    assert "2 rounds began while it waited. No later arrivals came first." in said
+
+
+def test_who_came_first_though_later_is_named(app):
+    page = opened(app, "request", arm="radixflow-immediate", request="a2")
+    assert "2 rounds began while it waited. 2 later arrivals came first." in texts(page).replace("\\", "")
+    assert any(list(table.value.iloc[:, 0]) == ["b0", "b1"] for table in page.dataframe)
 
 
 def test_the_buttons_of_a_request_follow_the_order_of_registration(app):

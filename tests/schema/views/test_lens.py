@@ -150,3 +150,31 @@ def test_round_details_and_spans(tmp_path, expect):
         execute   0            host   120      180    20                   60
         """,
     )
+
+
+def test_overtakers_are_the_pairs_that_request_waits_counts(pair, expect):
+    expect(
+        pair,
+        "request_overtakers WHERE run = 1 ORDER BY request, overtaker_request_id",
+        """
+        request_id overtaker_request_id overtaker_round overtaker_registered_ms rounds_difference
+        a1         b0                   1               -50                     -1
+        a2         b0                   1               -50                     -2
+        a2         b1                   2               -50                     -1
+        """,
+    )
+    counts = """SELECT run, request, num_overtakes FROM request_waits WHERE num_overtakes > 0 ORDER BY ALL"""
+    pairs = "SELECT run, request, count(*) FROM request_overtakers GROUP BY ALL ORDER BY ALL"
+    assert pair.execute(counts).fetchall() == pair.execute(pairs).fetchall() != []
+
+
+def test_a_request_that_was_never_selected_is_overtaken_all_the_same(tmp_path):
+    run = builders.RunBuilder(tmp_path / "run")
+    for name in ("a", "b", "c"):
+        run.request(name)
+    run.round(("c", 48))
+    connection = open_runs([run.write()])
+    query = "SELECT request_id, overtaker_request_id FROM request_overtakers ORDER BY ALL"
+    assert connection.execute(query).fetchall() == [("a", "c"), ("b", "c")]
+    counted = connection.execute("SELECT sum(num_overtakes) FROM request_waits").fetchone()
+    assert counted == (2,)
