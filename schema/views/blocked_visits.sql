@@ -2,6 +2,9 @@
 -- depends on: round_visits, request_names, round_ends
 
 CREATE VIEW blocked_visits AS
+WITH names AS MATERIALIZED (  -- looked up once, for both parties
+    SELECT * FROM request_names
+)
 SELECT
     visits.run,
     visits.round,
@@ -19,8 +22,8 @@ SELECT
     visits.request
 FROM round_visits AS visits
 LEFT JOIN round_ends USING (run, round)
-LEFT JOIN request_names AS consumer ON consumer.run = visits.run AND consumer.request = visits.request
-LEFT JOIN request_names AS producer ON producer.run = visits.run AND producer.request = visits.producer
+LEFT JOIN names AS consumer ON consumer.run = visits.run AND consumer.request = visits.request
+LEFT JOIN names AS producer ON producer.run = visits.run AND producer.request = visits.producer
 WHERE visits.outcome = 'blocked';
 
 COMMENT ON VIEW blocked_visits IS 'One row a visit that ended BLOCKED, by the scan itself (native) or by the probe behind its stop.';

@@ -78,6 +78,9 @@ cells AS NOT MATERIALIZED (  -- used slots are anonymous only where the segment 
     LEFT JOIN witnesses
         ON witnesses.run = places.run AND witnesses.round = places.round
         AND witnesses.slot_class = places.slot_class AND witnesses.class_place = places.class_place
+),
+names AS MATERIALIZED (  -- looked up once, for both parties
+    SELECT * FROM request_names
 )
 SELECT
     cells.run,
@@ -97,8 +100,8 @@ SELECT
     cells.reason,
     cells.published_round
 FROM cells
-LEFT JOIN request_names AS consumer ON consumer.run = cells.run AND consumer.request = cells.request
-LEFT JOIN request_names AS producer ON producer.run = cells.run AND producer.request = cells.producer;
+LEFT JOIN names AS consumer ON consumer.run = cells.run AND consumer.request = cells.request
+LEFT JOIN names AS producer ON producer.run = cells.run AND producer.request = cells.producer;
 
 COMMENT ON VIEW slot_cells IS 'One row a row slot of a round, exactly row_capacity a round: used rows in the order of selection, then the waiting requests that explain empty rows in the order of the queue, then empty rows without a witness.';
 COMMENT ON COLUMN slot_cells.run IS '[-] Run.';
