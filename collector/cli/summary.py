@@ -1,6 +1,7 @@
 """The summary of the arms, read from the SQL views alone: nothing is computed here."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,14 +28,21 @@ UNKNOWN = "-"
 def read_summary(run_paths: Sequence[Path]) -> tuple[list[Row], list[Row]]:
     """Rows of ``run_summary`` in the order of the paths, and of ``paired_summary``."""
     from radixflow.schema.connection import open_runs
+    from radixflow.schema.summaries import use_summaries
 
     connection = open_runs(run_paths)
     try:
+        use_summaries(connection, "run_summary, paired_summary", say_what_is_added_up)
         runs = _rows(connection, "SELECT * FROM run_summary ORDER BY run")
         pairs = _rows(connection, "SELECT * FROM paired_summary ORDER BY run_a, run_b")
     finally:
         connection.close()
     return runs, pairs
+
+
+def say_what_is_added_up(view: str) -> None:
+    """Tell the person that a long run is summed up: it takes seconds, once."""
+    print(f"Adding up {view} of the runs.", file=sys.stderr)
 
 
 def print_json(run_paths: Sequence[Path], runs: list[Row], pairs: list[Row], out: TextIO) -> None:

@@ -1,35 +1,19 @@
 -- What refusals for a recurrent state cost, states marked again apart from states being written.
--- depends on: runs, visits, awaited_states, round_ends
+-- depends on: runs, blocking_witnesses, round_ends
 -- cached by: run
 
 CREATE VIEW blocking_causes AS
-WITH refusals AS (
-    SELECT
-        run,
-        cause,
-        sum(last_round - round + 1)::BIGINT AS num_visits,
-        count(DISTINCT request) AS num_requests,
-        sum((last_round - round + 1) * (matched_tokens - ready_tokens))::BIGINT AS num_tokens_lost
-    FROM visits
-    WHERE outcome = 'blocked' AND witness = 'native'
-    GROUP BY run, cause
+WITH witnesses AS MATERIALIZED (
+    SELECT * FROM blocking_witnesses
 ),
-awaited AS (
-    SELECT run, cause, count(DISTINCT round) AS num_rounds
-    FROM awaited_states
-    WHERE num_visits > 0
-    GROUP BY run, cause
+refusals AS (
+    SELECT * FROM witnesses WHERE witness = 'native'
 ),
 probed AS (
-    SELECT run, cause, sum(last_round - round + 1)::BIGINT AS num_probe_visits
-    FROM visits
-    WHERE outcome = 'blocked' AND witness = 'probe'
-    GROUP BY run, cause
+    SELECT * FROM witnesses WHERE witness = 'probe'
 ),
 causes AS (
-    SELECT run, cause FROM refusals
-    UNION
-    SELECT run, cause FROM probed
+    SELECT DISTINCT run, cause FROM witnesses
 ),
 stops AS (  -- the refusal at which the scan stopped
     SELECT
@@ -49,9 +33,9 @@ SELECT
     runs.label,
     causes.cause,
     coalesce(refusals.num_visits, 0) AS num_visits,
-    CASE WHEN runs.probe <> 'off' THEN coalesce(probed.num_probe_visits, 0) END AS num_probe_visits,
+    CASE WHEN runs.probe <> 'off' THEN coalesce(probed.num_visits, 0) END AS num_probe_visits,
     coalesce(refusals.num_requests, 0) AS num_requests,
-    coalesce(awaited.num_rounds, 0) AS num_rounds,
+    coalesce(refusals.num_rounds, 0) AS num_rounds,
     refusals.num_tokens_lost,
     coalesce(stops.num_rounds_stopped, 0) AS num_rounds_stopped,
     coalesce(stops.stopped_ms, 0) AS stopped_ms,
@@ -61,7 +45,6 @@ SELECT
 FROM causes
 JOIN runs USING (run)
 LEFT JOIN refusals ON refusals.run = causes.run AND refusals.cause = causes.cause
-LEFT JOIN awaited ON awaited.run = causes.run AND awaited.cause = causes.cause
 LEFT JOIN probed ON probed.run = causes.run AND probed.cause = causes.cause
 LEFT JOIN stops ON stops.run = causes.run AND stops.cause = causes.cause;
 

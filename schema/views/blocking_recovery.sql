@@ -1,5 +1,5 @@
 -- Whether a refused request is taken in the next round.
--- depends on: round_visits, rounds, requests, runs
+-- depends on: spread_visits, rounds, requests, runs
 -- cached by: run
 
 CREATE VIEW blocking_recovery AS
@@ -9,7 +9,7 @@ WITH waits AS (
         visits.cause,
         visits.round,
         requests.first_selected_round
-    FROM round_visits AS visits
+    FROM spread_visits AS visits
     JOIN (SELECT run, max(round) AS last_round FROM rounds GROUP BY run) AS ends USING (run)
     LEFT JOIN requests ON requests.run = visits.run AND requests.request = visits.request
     WHERE visits.outcome = 'blocked' AND visits.witness = 'native' AND visits.round < ends.last_round

@@ -3,25 +3,41 @@
 -- cached by: run
 
 CREATE VIEW blocking_witnesses AS
-WITH refusals AS (
+WITH refusals_of_requests AS (  -- and then summed: far quicker than to count different requests in one go
     SELECT
         run,
         cause,
         witness,
-        sum(last_round - round + 1)::BIGINT AS num_visits,
-        count(DISTINCT request) AS num_requests,
-        sum((last_round - round + 1) * (matched_tokens - ready_tokens))::BIGINT AS num_tokens_lost
+        request,
+        sum(last_round - round + 1) AS num_visits,
+        sum((last_round - round + 1) * (matched_tokens - ready_tokens)) AS num_tokens_lost
     FROM visits
     WHERE outcome = 'blocked'
+    GROUP BY run, cause, witness, request
+),
+refusals AS (
+    SELECT
+        run,
+        cause,
+        witness,
+        sum(num_visits)::BIGINT AS num_visits,
+        count(*) AS num_requests,
+        sum(num_tokens_lost)::BIGINT AS num_tokens_lost
+    FROM refusals_of_requests
     GROUP BY run, cause, witness
+),
+refusing_rounds AS (
+    SELECT run, cause, round, max(num_visits) > 0 AS by_scan, max(num_probe_visits) > 0 AS by_probe
+    FROM awaited_states
+    GROUP BY run, cause, round
 ),
 awaited AS (
     SELECT
         run,
         cause,
-        count(DISTINCT round) FILTER (num_visits > 0) AS num_native_rounds,
-        count(DISTINCT round) FILTER (num_probe_visits > 0) AS num_probe_rounds
-    FROM awaited_states
+        count(*) FILTER (by_scan) AS num_native_rounds,
+        count(*) FILTER (by_probe) AS num_probe_rounds
+    FROM refusing_rounds
     GROUP BY run, cause
 )
 SELECT

@@ -1,22 +1,10 @@
--- The visits of each round, one by one: the stored runs of repeated visits spread over their rounds.
--- depends on: visits, awaited_states
+-- The visits of each round beside the producer of the state that each waited for.
+-- depends on: spread_visits, awaited_states
 --
--- Ask for few rounds by the variables first_round and last_round (schema/windows.py): a filter on round cannot reach the
--- Parquet scan through the spreading. A run spans at most 64 rounds; one that says more (check names it) is cut there.
+-- Ask for few rounds by the variables first_round and last_round (schema/windows.py), as of spread_visits.
 
 CREATE VIEW round_visits AS
-WITH spread AS NOT MATERIALIZED (
-    SELECT
-        * EXCLUDE (round, last_round),
-        unnest(range(
-            greatest(round, coalesce(getvariable('first_round'), 0)),
-            least(last_round, round + 63, coalesce(getvariable('last_round'), 4611686018427387904)) + 1
-        )) AS round
-    FROM visits
-    WHERE round <= coalesce(getvariable('last_round'), 4611686018427387904)
-        AND last_round >= coalesce(getvariable('first_round'), 0)
-),
-awaited AS NOT MATERIALIZED (
+WITH awaited AS NOT MATERIALIZED (
     SELECT * FROM awaited_states
     WHERE round <= coalesce(getvariable('last_round'), 4611686018427387904)
         AND round >= coalesce(getvariable('first_round'), 0)
@@ -36,7 +24,7 @@ SELECT
     awaited.producer,
     awaited.published_round,
     spread.num_tokens
-FROM spread
+FROM spread_visits AS spread
 LEFT JOIN awaited
     ON awaited.run = spread.run AND awaited.round = spread.round AND awaited.awaited_hash = spread.awaited_hash;
 

@@ -1,5 +1,5 @@
 -- The slot ledger of a whole run in rows, the waits on a producer told apart by what the state was doing.
--- depends on: rounds, visits
+-- depends on: rounds, spread_visits
 -- cached by: run
 
 CREATE VIEW slot_causes AS
@@ -12,20 +12,15 @@ WITH ledger AS (
     FROM rounds
     GROUP BY run
 ),
-waiting AS (
-    SELECT run, request, visit, cause, unnest(range(round, least(last_round, round + 63) + 1)) AS round
-    FROM visits
-    WHERE outcome = 'blocked'
-),
 placed AS (  -- of the BLOCKED requests as many find a place as the ledger counts, in the order of the queue
     SELECT
         waiting.run,
         waiting.cause,
         rounds.rows_dependency_wait,
         row_number() OVER (PARTITION BY waiting.run, waiting.round ORDER BY waiting.visit) AS place
-    FROM waiting
+    FROM spread_visits AS waiting
     JOIN rounds ON rounds.run = waiting.run AND rounds.round = waiting.round
-    WHERE rounds.rows_dependency_wait > 0
+    WHERE waiting.outcome = 'blocked' AND rounds.rows_dependency_wait > 0
 ),
 caused AS (
     SELECT run, cause, count(*) AS num_slots

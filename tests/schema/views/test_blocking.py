@@ -78,6 +78,26 @@ def test_awaited_producers_come_by_the_visits_that_waited(pair, expect):
     )
 
 
+def test_a_run_of_repeated_visits_is_spread_over_its_rounds(tmp_path, expect):
+    run = builders.RunBuilder(tmp_path / "run", row_capacity=1)
+    for name in ("a0", "b0"):
+        run.request(name, prompt=96)
+    for _ in range(3):
+        run.round(("a0", 32), visits=(builders.other("b0", "kv_blocks"),))
+    run.rows_of["visits"] = [run.rows_of["visits"][0] | {"last_round": 3}]
+    connection = open_runs([run.write()])
+    expected = """
+        run round visit request witness outcome reason
+        0   1     1     1       native  other   kv_blocks
+        0   2     1     1       native  other   kv_blocks
+        0   3     1     1       native  other   kv_blocks
+        """
+    expect(connection, "spread_visits ORDER BY round", expected)
+    expect(connection, "round_visits ORDER BY round", expected)
+    connection.execute("SET VARIABLE first_round = 2; SET VARIABLE last_round = 2")
+    expect(connection, "(SELECT round FROM spread_visits)", "round\n2")
+
+
 def test_slot_causes_tell_apart_what_a_slot_waited_for(tmp_path, expect):
     run = builders.RunBuilder(tmp_path / "run", row_capacity=4)
     for name in ("a0", "a1", "a2", "b0", "b1"):

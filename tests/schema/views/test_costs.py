@@ -109,6 +109,19 @@ def test_cost_summary(clocked, expect):
     )
 
 
+def test_cost_moments(clocked, expect):
+    expect(  # (100 - 200)^2 + (300 - 200)^2 = 20000; every round has one row of 48 tokens, of 48 * 49 / 2 steps
+        clocked,
+        "cost_moments ORDER BY clock",
+        """
+        clock        num_rounds mean_x1 mean_x2 mean_x3 mean_x4 mean_y x1x1 x2y yy
+        device       2          1       48      0       1176    45     0    0   50
+        host_execute 3          1       48      0       1176    60     0    0   0
+        host_round   3          1       48      0       1176    200    0    0   20000
+        """,
+    )
+
+
 def test_cost_shift_splits_the_saving_exactly(pair, expect):
     expect(
         pair,

@@ -179,6 +179,18 @@ def test_paired_requests(pair, expect):
     )
 
 
+def test_paired_sums(pair, expect):
+    expect(
+        pair,
+        "paired_sums ORDER BY run_a",
+        """
+        run_a run_b num_shared_requests num_pairs mean_latency_ms_a mean_latency_ms_b mean_latency_difference_ms num_first_tokens_compared num_group_pairs mean_group_latency_difference_ms
+        0     1     8                   8         462.5             350               -112.5                     8                         4               -125
+        1     0     8                   8         350               462.5             112.5                      8                         4               125
+        """,
+    )
+
+
 def test_paired_summary(pair, expect):
     expect(
         pair,
