@@ -6,20 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import builders
+from tests.page_list import ROOT, listed_pages
 
-PAGES = {
-    "overview": "Overview",
-    "timeline": "Execution-bubble timeline",
-    "round": "Round",
-    "request": "Request",
-    "round_fullness": "Round fullness",
-    "blocked": "Blocked and recovered",
-    "cost_shift": "Cost shift",
-    "latency": "Latency",
-    "token_ledger": "Token ledger",
-    "compare": "Compare",
-    "sensitivity": "Sensitivity and load",
-}
+PAGES = {name: page.heading for name, page in listed_pages().items()}
 
 
 def broken_and_whole(root):
@@ -62,6 +51,11 @@ def texts(app: AppTest) -> str:
     return "\n".join(
         str(each.value) for kind in ("markdown", "caption", "warning", "error", "info") for each in app.get(kind)
     )
+
+
+def test_every_page_is_listed_and_every_listed_page_is_there():
+    assert set(PAGES) == {path.stem for path in (ROOT / "app" / "pages").glob("*.py")}
+    assert len(set(PAGES.values())) == len(PAGES) >= 12
 
 
 @pytest.mark.parametrize("page", PAGES)

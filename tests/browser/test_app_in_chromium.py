@@ -7,22 +7,11 @@ import pytest
 from radixflow.app.report.cli import main
 from tests import builders
 from tests.browser.conftest import ROOT, SCREENSHOTS, running_app, watch
+from tests.page_list import listed_pages
 
 pytestmark = pytest.mark.browser
 
-PAGES = {
-    "overview": ("Overview", "Overview"),
-    "timeline": ("Timeline", "Execution-bubble timeline"),
-    "round": ("Round", "Round"),
-    "request": ("Request", "Request"),
-    "round_fullness": ("Round fullness", "Round fullness"),
-    "blocked": ("Blocked and recovered", "Blocked and recovered"),
-    "cost_shift": ("Cost shift", "Cost shift"),
-    "latency": ("Latency", "Latency"),
-    "token_ledger": ("Token ledger", "Token ledger"),
-    "compare": ("Compare", "Compare"),
-    "sensitivity": ("Sensitivity and load", "Sensitivity and load"),
-}
+PAGES = listed_pages()
 MARKS = ".radixflow-timeline .barlayer .point path"
 ARROWS = ".radixflow-timeline .scatterlayer path.point"
 
