@@ -12,6 +12,7 @@ COMMANDS = {
     "record": "run one arm per policy over the same stream and write a run each (the default command)",
     "check": "validate runs against the declared tables and the ledgers",
     "repair": "mend runs whose recording was killed",
+    "bench": "measure what recording costs on this machine",
 }
 """Command to one line of help; each is a module of this package with a function ``run(words) -> int``."""
 DEFAULT_COMMAND = "record"

@@ -68,6 +68,11 @@ class EngineSettings:
             additional_config={**(arguments.additional_config or {}), "radixflow": settings},
         )
 
+    def in_process(self) -> Any:
+        """A fresh copy of the options for an engine in this process, whose worker can be told to record spans."""
+        worker = "RecordedCPUWorker" if self.device == "cpu" else "RecordedGPUWorker"
+        return replace(copy.deepcopy(self.arguments), worker_cls=f"{_INSTRUMENTATION}.workers.{worker}")
+
 
 def parse_engine_arguments(
     words: Sequence[str], model: str, shipped: ShippedModel | None, device: str

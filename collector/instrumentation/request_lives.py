@@ -39,16 +39,20 @@ class RequestLife:
 
     def add_row(self, first_token: int, num_tokens: int, from_waiting: bool) -> None:
         """Count one scheduled interval; ``from_waiting`` when a cache hit was adopted right before it."""
-        start, end = (min(position, self.num_prompt_tokens) for position in (first_token, first_token + num_tokens))
+        self.num_scheduled_tokens += num_tokens
+        self.num_rows += 1
+        if first_token + num_tokens > self.computed_end:
+            self.computed_end = first_token + num_tokens
+        length = self.num_prompt_tokens
+        if first_token >= length <= self.num_covered_tokens:
+            return  # it decodes, as most rows do
+        start, end = min(first_token, length), min(first_token + num_tokens, length)
         if from_waiting and start > self.num_covered_tokens:
             self.num_reused_tokens += start - self.num_covered_tokens
             self.num_covered_tokens = start
-        self.num_scheduled_tokens += num_tokens
         self.num_scheduled_prompt_tokens += end - start
         self.num_repeated_tokens += max(0, min(end, self.num_covered_tokens) - start)
         self.num_covered_tokens = max(self.num_covered_tokens, end)
-        self.computed_end = max(self.computed_end, first_token + num_tokens)
-        self.num_rows += 1
 
     def as_row(self, finished_ns: int | None, num_output_tokens: int, outcome: str) -> tuple[Any, ...]:
         """The row of table ``requests``."""

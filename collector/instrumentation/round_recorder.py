@@ -47,9 +47,13 @@ class RoundRecorder(ScanListener):
         self._notes = StepNotes(0, 0, 0)
         self._publications = Publications()
         self._visit_runs = VisitRuns()
-        self._blocks = PromptBlocks(scan.kv_cache_manager.block_pool.hash_block_size)
-        writer.pull("visits", self._visit_runs.take)
+        self._block_tokens = scan.kv_cache_manager.block_pool.hash_block_size
+        self._blocks = PromptBlocks(self._block_tokens)
+        if settings.records("visits"):
+            writer.pull("visits", self._visit_runs.take)
         self._open_rounds: dict[int, list[Any]] = {}
+        self._has_visits, self._has_events = settings.records("visits"), settings.records("events")
+        self._events: list[tuple[Any, ...]] = []
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -64,7 +68,9 @@ class RoundRecorder(ScanListener):
         self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, now))
         hashes = request.block_hashes
         life.last_block_hash = hash_number(hashes[-1]) if hashes else None
-        self._writer.append("block_hashes", self._blocks.new_blocks(life.number, hashes))
+        blocks = self._blocks.new_blocks(life.number, hashes)
+        if blocks:
+            self._writer.append("block_hashes", blocks)
         self._event(now, life, "arrived", None)
 
     @never_raises
@@ -133,9 +139,7 @@ class RoundRecorder(ScanListener):
             self._notes.current.split_tokens = num_tokens
 
     @never_raises
-    def allocated(self, request: Any, num_tokens: int, from_waiting: bool, granted: bool, arguments: Any) -> None:
-        if not from_waiting:
-            return
+    def allocated(self, request: Any, num_tokens: int, granted: bool, arguments: Any) -> None:
         visit = self._notes.current
         if granted:
             visit.outcome, visit.num_tokens = "selected", num_tokens
@@ -178,11 +182,13 @@ class RoundRecorder(ScanListener):
             self._event(notes.started_ns, life, event, round_number, detail=reason)
         if not output.num_scheduled_tokens:
             self._num_empty_steps += 1
+            self._write_events()
             return
         self._round += 1
         setattr(output, ROUND_ATTRIBUTE, self._round)
         places = self._write_visits()
         kinds = self._write_rows(output.num_scheduled_tokens, places)
+        self._write_events()
         row = self._round_row(output.num_scheduled_tokens, kinds, ended_ns)
         row[-1] = notes.recorder_ns + self._scan.clock() - processing_ns
         self._open_rounds[self._round] = row
@@ -191,26 +197,35 @@ class RoundRecorder(ScanListener):
     # -- rows of a round ---------------------------------------------------------------------------------------------
 
     def _write_rows(self, scheduled: dict[str, int], places: dict[str, int]) -> list[str]:
+        """Write the rows of a round; returns the kinds of those that came from the waiting queue."""
+        number, requests, lives = self._round, self._scan.requests, self._lives
         selected = {visit.request.request_id: visit for visit in self._notes.visits if visit.outcome == "selected"}
-        written = self._publications.publish(self._scan.state_marks(), self._lives, self._round)
-        rows, kinds, repeated = [], [], []
+        written = self._publications.publish(self._scan.state_marks(), lives, number)
+        rows: list[tuple[Any, ...]] = []
+        repeated: list[tuple[Any, ...]] = []
+        kinds: list[str] = []
         for slot, (request_id, num_tokens) in enumerate(scheduled.items()):
-            request, life = self._scan.requests[request_id], self._lives[request_id]
+            request, life = requests[request_id], lives[request_id]
             first_token = request.num_computed_tokens - num_tokens
-            visit = selected.get(request_id)
-            kinds.append("running" if visit is None else "resumed" if request.num_preemptions else "new")
-            begin, end = max(first_token, life.computed_end), first_token + num_tokens  # its own repeats are in rows
-            repeated += self._blocks.repeated(life.number, request.block_hashes, begin, end, self._round)
-            life.add_row(first_token, num_tokens, visit is not None)
-            restored = None if visit is None else self._scan.deepest_state(visit.hit_blocks)
+            if num_tokens >= self._block_tokens:  # else no whole block lies in it
+                begin, end = max(first_token, life.computed_end), first_token + num_tokens  # its own repeats are in rows
+                repeated += self._blocks.repeated(life.number, request.block_hashes, begin, end, number)
+            published = hash_number(written[request_id]) if request_id in written else None
+            if request_id not in selected:
+                life.add_row(first_token, num_tokens, False)
+                rows.append((number, slot, life.number, "running", None, first_token, num_tokens, 0, None, published))
+                continue
+            life.add_row(first_token, num_tokens, True)
+            kinds.append("resumed" if request.num_preemptions else "new")
+            restored = hash_number(self._scan.deepest_state(selected[request_id].hit_blocks))
             rows.append((
-                self._round, slot, life.number, kinds[-1], places.get(request_id), first_token, num_tokens,
-                first_token if visit else 0, hash_number(restored), hash_number(written.get(request_id)),
+                number, slot, life.number, kinds[-1], places[request_id], first_token, num_tokens, first_token,
+                restored, published,
             ))  # fmt: skip
-            if visit is not None:
-                self._select(life, kinds[-1])
+            self._select(life, kinds[-1])
         self._writer.append("rows", rows)
-        self._writer.append("repeated_blocks", repeated)
+        if repeated:
+            self._writer.append("repeated_blocks", repeated)
         return kinds
 
     def _select(self, life: RequestLife, kind: str) -> None:
@@ -229,13 +244,18 @@ class RoundRecorder(ScanListener):
     def _write_visits(self) -> dict[str, int]:
         """Write what was looked at and not taken; returns the places of the selected requests in the scan."""
         visits, lives = self._notes.all_visits(), self._lives
+        if not visits:
+            return {}
         seen = [
             (lives[visit.request.request_id].number, None if visit.outcome == "selected" else visit_facts(visit))
             for visit in visits
         ]
         places, ended = self._visit_runs.add_round(self._round, seen)
-        self._writer.append("visits", ended)
-        self._writer.append("awaited_states", awaited_rows(self._round, visits, lives, self._publications))
+        if self._has_visits:
+            awaited = awaited_rows(self._round, visits, lives, self._publications)
+            for table, rows in (("visits", ended), ("awaited_states", awaited)):
+                if rows:
+                    self._writer.append(table, rows)
         for visit in visits:
             if visit.outcome == "blocked" and visit.witness == "native":
                 self._block(visit)
@@ -263,7 +283,7 @@ class RoundRecorder(ScanListener):
         row += [
             scan.max_num_scheduled_tokens, sum(scheduled.values()),
             sum(visit.num_tokens or 0 for visit in visits if visit.outcome == "ready"),
-            kinds.count("new"), kinds.count("resumed"), kinds.count("running"),
+            kinds.count("new"), kinds.count("resumed"), len(scheduled) - len(kinds),
             notes.num_running_before, notes.num_waiting_before, scan.num_waiting_requests(),
             sum(visit.outcome == "held" for visit in visits), len(notes.visits),
             sum(visit.outcome == "blocked" for visit in notes.visits), len(probe.visits) if probe else 0,
@@ -292,6 +312,7 @@ class RoundRecorder(ScanListener):
             self._publications.complete(round_number, row[-3])
             self._writer.append("rounds", tuple(row))
             self._writer.describe(num_rounds=self._round, num_requests_finished=self._num_finished)
+        self._write_events()
 
     @never_raises
     def closed(self) -> None:
@@ -302,16 +323,25 @@ class RoundRecorder(ScanListener):
             num_output_tokens = request.num_output_tokens if request is not None else 0
             self._writer.append("requests", life.as_row(None, num_output_tokens, "unfinished"))
         self._lives.clear()
+        self._write_events()
         self._writer.close()
 
     def let_go(self, sentence: str) -> None:
         """Keep what was recorded and stop; the scan may be between two hooks, so it keeps its (now deaf) listener."""
+        self._write_events()
         self._writer.close(timeout=0, fault=sentence)
 
     def _event(
         self, time_ns: int, life: RequestLife | None, event: str, round_number: int | None,
         other: RequestLife | None = None, detail: str | None = None, num_rounds: int | None = None,
     ) -> None:  # fmt: skip
-        other_number = other.number if other is not None else None
-        number = life.number if life is not None else None
-        self._writer.append("events", (time_ns, number, event, round_number, other_number, detail, num_rounds))
+        if self._has_events:
+            other_number = other.number if other is not None else None
+            number = life.number if life is not None else None
+            self._events.append((time_ns, number, event, round_number, other_number, detail, num_rounds))
+
+    def _write_events(self) -> None:
+        """Once a step and once an update: nothing of a request happens without one of them soon."""
+        if self._events:
+            events, self._events = self._events, []
+            self._writer.append("events", events)

@@ -46,7 +46,8 @@ class RecordsRounds(FollowsPolicy):
             clock_anchors=[{"monotonic_ns": time.monotonic_ns(), "wall_ns": time.time_ns(), "where": "engine start"}],
         )
         self.listener = RoundRecorder(self, writer, settings)
-        self.components = EngineComponents(writer, NvtxRanges.attach() if settings.nvtx else None)
+        if settings.records("spans"):
+            self.components = EngineComponents(writer, NvtxRanges.attach() if settings.nvtx else None)
         end_with_parent()
 
 

@@ -19,12 +19,19 @@ class RecorderSettings:
         probe: ``off``; ``blocked`` (record BLOCKED visits of the scan itself); ``full`` (also look behind a stop).
         probe_cap: Most requests that the probe looks at behind one stop.
         nvtx: Whether components are shown to an NVTX tool, if one is attached.
+        tables: Tables that are written; every one if None. Left out, ``visits`` (with ``awaited_states``), ``events``
+            and ``spans`` save their cost, and the run does not say what they would.
     """
 
     run_directory: Path
     probe: str = "full"
     probe_cap: int = 4096
     nvtx: bool = True
+    tables: frozenset[str] | None = None
+
+    def records(self, table: str) -> bool:
+        """Whether a table is written."""
+        return self.tables is None or table in self.tables
 
     @classmethod
     def from_config(cls, vllm_config: Any) -> RecorderSettings | None:
@@ -36,4 +43,8 @@ class RecorderSettings:
         if probe not in PROBE_MODES:
             raise ValueError(f"probe must be one of {', '.join(PROBE_MODES)}, not {probe!r}")
         probe_cap = int(given.get("probe_cap", cls.probe_cap))
-        return cls(Path(given["run_directory"]), probe, probe_cap, bool(given.get("nvtx", cls.nvtx)))
+        tables = given.get("tables")
+        return cls(
+            Path(given["run_directory"]), probe, probe_cap, bool(given.get("nvtx", cls.nvtx)),
+            None if tables is None else frozenset(tables),
+        )  # fmt: skip

@@ -27,7 +27,7 @@ class RecordsSpans:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         settings = RecorderSettings.from_config(self.vllm_config)  # type: ignore[attr-defined]
-        if settings is not None:
+        if settings is not None and settings.records("spans"):
             self.record_spans(settings)
 
     def record_spans(self, settings: RecorderSettings) -> None:

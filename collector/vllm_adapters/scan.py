@@ -138,8 +138,8 @@ class ScanListener:
     def split(self, request: Request, num_tokens: int) -> None:
         """The aligned split of the request just visited left this many tokens."""
 
-    def allocated(self, request: Request, num_tokens: int, from_waiting: bool, granted: bool, arguments: Any) -> None:
-        """allocate_slots() was called for a request."""
+    def allocated(self, request: Request, num_tokens: int, granted: bool, arguments: Any) -> None:
+        """allocate_slots() was called for a waiting request."""
 
     def preempted(self, request: Request) -> None:
         """A running request was preempted."""

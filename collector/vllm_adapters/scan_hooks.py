@@ -275,13 +275,14 @@ class ScanHooks:
         from_waiting = "new_computed_blocks" in arguments
         if granted:
             for manager in self._state_managers.values():
-                manager.attribute_marks(request.request_id)
+                if len(manager.cached_blocks_this_step) != len(manager.marks):
+                    manager.attribute_marks(request.request_id)
             self.budget.spend(num_tokens)
             if from_waiting:
                 for rule in self.rules:
                     rule.selected(request)
-        if self.listener is not None:
-            self.listener.allocated(request, num_tokens, from_waiting, granted, arguments)
+        if from_waiting and self.listener is not None:
+            self.listener.allocated(request, num_tokens, granted, arguments)
 
     def _preempt_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         if self.listener is not None:

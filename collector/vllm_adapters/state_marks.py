@@ -23,9 +23,12 @@ def observing(native: Any) -> Any:
         marks: dict[bytes, StateMark]
 
         def cache_blocks(self, request: Any, num_tokens: int, *args: Any, **kwargs: Any) -> None:
-            held = _tail_hash(self, request.request_id, num_tokens)
+            blocks = self.req_to_blocks.get(request.request_id, ())
+            index = (num_tokens - 1) // self.block_size  # of the block in which the prefix ends
+            held = blocks[index].block_hash if 0 <= index < len(blocks) else None
             super().cache_blocks(request, num_tokens, *args, **kwargs)
-            self.attribute_marks(request.request_id, held)
+            if len(self.cached_blocks_this_step) != len(self.marks):
+                self.attribute_marks(request.request_id, held)
 
         def attribute_marks(self, request_id: str, held_hash: bytes | None = None) -> None:
             """Attribute the marks set since the last call to a request.

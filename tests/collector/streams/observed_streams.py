@@ -144,8 +144,8 @@ class BlockedVisits(ScanListener):
     def looked_up(self, request: Any, hit_blocks: Any, matched_tokens: int) -> None:
         self._hit = (hit_blocks, matched_tokens)
 
-    def allocated(self, request: Any, num_tokens: int, from_waiting: bool, granted: bool, arguments: Any) -> None:
-        if from_waiting and not granted and self._hit is not None and self._scan.refusal_of_hit(*self._hit):
+    def allocated(self, request: Any, num_tokens: int, granted: bool, arguments: Any) -> None:
+        if not granted and self._hit is not None and self._scan.refusal_of_hit(*self._hit):
             self.deferred[request.request_id] = "blocked"
 
 
