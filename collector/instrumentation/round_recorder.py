@@ -54,6 +54,7 @@ class RoundRecorder(ScanListener):
         self._open_rounds: dict[int, list[Any]] = {}
         self._has_visits, self._has_events = settings.records("visits"), settings.records("events")
         self._events: list[tuple[Any, ...]] = []
+        self._is_updating = False
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -91,6 +92,7 @@ class RoundRecorder(ScanListener):
     def reset_ended(self, succeeded: bool) -> None:
         self._is_resetting = False
         self._event(self._scan.clock(), None, RESET, None, detail="done" if succeeded else "refused")
+        self._write_events()
 
     @never_raises
     def finished(self, request: Any) -> None:
@@ -102,6 +104,8 @@ class RoundRecorder(ScanListener):
         self._num_finished += 1
         self._event(now, life, outcome, None)
         self._writer.append("requests", life.as_row(now, request.num_output_tokens, outcome))
+        if not self._is_updating:  # aborted: perhaps nothing else happens for long
+            self._write_events()
 
     # -- the scan of one step ----------------------------------------------------------------------------------------
 
@@ -299,6 +303,7 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def update_started(self, output: Any) -> None:
+        self._is_updating = True
         row = self._open_rounds.get(getattr(output, ROUND_ATTRIBUTE, 0))
         if row is not None:
             row[-4] = self._scan.clock()
@@ -312,6 +317,7 @@ class RoundRecorder(ScanListener):
             self._publications.complete(round_number, row[-3])
             self._writer.append("rounds", tuple(row))
             self._writer.describe(num_rounds=self._round, num_requests_finished=self._num_finished)
+        self._is_updating = False
         self._write_events()
 
     @never_raises
@@ -341,7 +347,7 @@ class RoundRecorder(ScanListener):
             self._events.append((time_ns, number, event, round_number, other_number, detail, num_rounds))
 
     def _write_events(self) -> None:
-        """Once a step and once an update: nothing of a request happens without one of them soon."""
+        """Once a step and once an update, not for every event."""
         if self._events:
             events, self._events = self._events, []
             self._writer.append("events", events)
