@@ -212,7 +212,8 @@ class RoundRecorder(ScanListener):
             request, life = requests[request_id], lives[request_id]
             first_token = request.num_computed_tokens - num_tokens
             if num_tokens >= self._block_tokens:  # else no whole block lies in it
-                begin, end = max(first_token, life.computed_end), first_token + num_tokens  # its own repeats are in rows
+                begin = max(first_token, life.computed_end)  # its own repeats are in rows
+                end = first_token + num_tokens
                 repeated += self._blocks.repeated(life.number, request.block_hashes, begin, end, number)
             published = hash_number(written[request_id]) if request_id in written else None
             if request_id not in selected:
