@@ -109,20 +109,21 @@ def open_and_close(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRang
 def time_summaries(paths: list[Path], views: tuple[str, ...], repeats: int, target_s: float) -> None:
     """Time views of whole runs: with an empty cache of summaries, then with a full one."""
     queries = {view: f"SELECT * FROM {view}" for view in views}
-    walls: dict[str, list[float]] = {view: [] for view in views}
+    timings: dict[str, list[Timing]] = {view: [] for view in views}
     for _ in range(repeats + 1):
         connection = held(paths)
         for view, query in queries.items():
-            start = time.perf_counter()
+            wall, processor = time.perf_counter(), time.process_time()
             use_summaries(connection, query)
             connection.sql(query).to_arrow_table()
-            walls[view].append(time.perf_counter() - start)
+            timings[view].append(Timing(time.perf_counter() - wall, time.process_time() - processor))
         connection.close()
-    for view, (first, *later) in walls.items():
+    for view, (first, *others) in timings.items():
         name = view if len(paths) == 1 else f"{view} (a pair)"
+        later = [each.wall for each in others]
         middle = statistics.median(later)
-        verdict = f"first {_verdict(first, target_s)}, then {_verdict(middle, target_s)}"
-        figures = (first, middle, min(later), max(later))
+        verdict = f"first {_verdict(first.wall, target_s)}, then {_verdict(middle, target_s)}"
+        figures = (first.wall, first.processor, middle, min(later), max(later))
         print(
             f"{name:34}{''.join(f'{each * 1e3:9.1f}' for each in figures)}  {target_s * 1e3:8.0f}  {verdict}",
             flush=True,
@@ -141,7 +142,7 @@ def benchmark(path: Path, num_rounds: int, repeats: int) -> None:
     report("opening", measure(lambda: open_runs([path]).close(), repeats), open_target)
     with held([path]) as connection:
         time_windows(connection, repeats, window_target)
-    print(f"{'':34}{'first ms':>9}{'then ms':>9}{'least':>9}{'most':>9}    target")
+    print(f"{'':34}{'first ms':>9}{'CPU ms':>9}{'then ms':>9}{'least':>9}{'most':>9}    target")
     with TemporaryDirectory() as cache:
         os.environ["XDG_CACHE_HOME"] = cache
         time_summaries([path], OVERVIEW, repeats, view_target)

@@ -53,6 +53,8 @@ def run(words: Sequence[str]) -> int:
 def _run_paths(options: argparse.Namespace, model: ModelChoice, stream: Stream) -> list[Path]:
     experiment = options.experiment or model.name.replace("/", "--")
     name = options.stream or f"{stream.workload}-{options.regime}-{stream.digest()[:8]}"
+    if options.repeat:
+        name += f"-repeat{options.repeat}"  # beside the other repeats, not in their place
     options.experiment, options.stream = experiment, name
     return [options.output / experiment / name / policy for policy in options.policy]
 
@@ -106,6 +108,7 @@ def _manifest(
         workload={
             "name": stream.workload, "digest": stream.digest(), "num_requests": len(stream.requests),
             "num_rejected": num_rejected, **stream.parameters,
+            **({"repeat": options.repeat} if options.repeat else {}),
             "arrival": "all at once" if stream.parameters.get("rate") == 0 else "poisson",
         },
         versions=machine_facts.versions(),

@@ -49,6 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     add("-o", "--output", type=_folder, default=Path("runs"), metavar="DIR", help="where runs are kept (%(default)s)")
     add("--experiment", metavar="NAME", help="first folder below it (default: name of the model)")
     add("--stream", metavar="NAME", help="second folder (default: workload, regime and digest of the stream)")
+    add("--repeat", type=_repeat, metavar="N",
+        help="number of this repeat, from 1, of a stream that is recorded more than once")  # fmt: skip
     add("--force", action="store_true", help="replace runs that are already there")
     add("--probe", choices=PROBE_MODES, default="full",
         help="record BLOCKED visits (blocked), and READY work behind a stop (full) (%(default)s)")  # fmt: skip
@@ -66,6 +68,12 @@ def _folder(name: str) -> Path:
     if not name:  # it would mean the working directory; more likely a variable of a script is not set
         raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(name)
+
+
+def _repeat(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{,5}", text):
+        raise argparse.ArgumentTypeError("it must be a whole number from 1 to 999999")
+    return int(text)
 
 
 def _epilog() -> str:

@@ -41,6 +41,7 @@ def refuses(code: ExitCode, words: list[str | Path], says: str, **changes: str) 
         (["--model", "tiny-hybrid", "--max-output-tokens", "9" * 20], "--max-output-tokens"),
         (["--model", "tiny-hybrid", "--long-document-tokens", "9" * 400], "Document lengths"),
         (["--model", "tiny-hybrid", "--vocabulary-size", "9" * 20], "--vocabulary-size"),
+        (["--model", "tiny-hybrid", "--repeat", "0"], "--repeat"),
         (["--model", "tiny-hybrid", "--stream", "../elsewhere"], "cannot name a folder"),
         (["--model", "tiny-hybrid", "--experiment", "a" * 300], "cannot name a folder"),
         (["--model", ""], "no model ''"),
