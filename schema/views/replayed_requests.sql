@@ -5,7 +5,7 @@ CREATE VIEW replayed_requests AS
 WITH positions AS (  -- of the prompt: decodes lie behind it
     SELECT
         rows.run, rows.request, rows.round, rows.kind, rows.num_tokens, registrations.num_prompt_tokens,
-        rows.first_token + rows.num_tokens >= registrations.num_prompt_tokens AS gives_output,
+        rows.first_token + rows.num_tokens AS end_token,
         least(rows.first_token, registrations.num_prompt_tokens) AS first_position,
         least(rows.first_token + rows.num_tokens, registrations.num_prompt_tokens) AS end_position
     FROM rows
@@ -21,7 +21,8 @@ WITH positions AS (  -- of the prompt: decodes lie behind it
         sum(num_tokens) AS num_scheduled_tokens,
         sum(end_position - first_position) AS num_scheduled_prompt_tokens,
         sum(greatest(0, least(end_position, num_before) - first_position)) AS num_repeated_tokens,
-        count(*) FILTER (gives_output AND rounds.update_end_ns IS NOT NULL) AS num_output_tokens,
+        greatest(0, max(end_token - num_prompt_tokens + 1) FILTER (rounds.update_end_ns IS NOT NULL))
+            AS num_output_tokens,
         count(*) AS num_rows
     FROM covered
     LEFT JOIN rounds ON rounds.run = covered.run AND rounds.round = covered.round
@@ -83,7 +84,7 @@ COMMENT ON COLUMN replayed_requests.num_reused_tokens IS '[tokens] Prompt tokens
 COMMENT ON COLUMN replayed_requests.num_scheduled_tokens IS '[tokens] Tokens scheduled for it in all rounds.';
 COMMENT ON COLUMN replayed_requests.num_scheduled_prompt_tokens IS '[tokens] Prompt tokens scheduled for it in all rounds.';
 COMMENT ON COLUMN replayed_requests.num_repeated_tokens IS '[tokens] Prompt tokens scheduled again. Formula: sum over rows of max(0, min(end, positions covered before) - first position).';
-COMMENT ON COLUMN replayed_requests.num_output_tokens IS '[tokens] Rows that ended at or behind the end of the prompt and whose output was processed; with speculative decoding there may be more tokens.';
+COMMENT ON COLUMN replayed_requests.num_output_tokens IS '[tokens] Output tokens, if the model is not given drafts. Formula: max(0, greatest end of a row whose output was processed - prompt tokens + 1).';
 COMMENT ON COLUMN replayed_requests.num_preemptions IS '[preemptions] How often it was preempted.';
 COMMENT ON COLUMN replayed_requests.num_blocked_visits IS '[visits] BLOCKED visits of the scan.';
 COMMENT ON COLUMN replayed_requests.num_rows IS '[rows] Rounds in which it was scheduled.';

@@ -27,7 +27,7 @@ NOTE = struct.Struct("<qhh")
 TABLES = tuple(ALL_TABLES)
 AT_ONCE = 4
 POLICIES = ("radix", "radixflow", "radixflow-immediate")
-ROUND_SECONDS = 0.002
+ROUND_SECONDS = 0.01
 
 
 def note_appends(path: Path) -> None:

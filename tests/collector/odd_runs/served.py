@@ -28,6 +28,7 @@ from radixflow.schema.errors import RadixflowError
 from radixflow.schema.manifest import Manifest
 from radixflow.schema.run_directory import RunDirectory, create_run
 from radixflow.schema.table_writer import SegmentWriter
+from tests.collector.odd_runs.mounts import fill
 from tests.collector.outputs.answers import Answer
 from tests.collector.outputs.in_process_engine import BLOCK_SIZE, MAX_NUM_SEQS, InProcessEngine, engine
 from tests.collector.outputs.streams import StreamRequest, random_stream
@@ -103,10 +104,7 @@ def file_in_the_way(run: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def filling_disk(run: Path) -> Iterator[None]:
     """What is left of the disk goes to somebody else."""
-    filler = run.parent / "filler"
-    with open(filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
-            file.write(b"\1" * 4096)
+    fill(run.parent)
     yield
 
 

@@ -17,18 +17,12 @@ from radixflow.schema.check import check_run
 from radixflow.schema.connection import open_runs
 from radixflow.schema.manifest import Manifest
 from radixflow.schema.run_directory import create_run
+from tests.collector.odd_runs.mounts import read_only, skip_without_mounts, small_disk
 from tests.collector.outputs.process import ENVIRONMENT, ROOT
+from tests.schema.views.test_identities import broken_identities
 
 pytest.importorskip("vllm")
 pytestmark = pytest.mark.engine
-
-
-def mount(*words: str | Path) -> bool:
-    """Whether this machine lets us mount."""
-    try:
-        return subprocess.run(["mount", *map(str, words)], capture_output=True).returncode == 0
-    except FileNotFoundError:
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +30,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     """Run directories of the situations that need one of their own, as far as this machine allows."""
     small, closed = tmp_path_factory.mktemp("small"), tmp_path_factory.mktemp("closed") / "read-only-folder"
     create_run(closed, Manifest("odd", "s", "radix"))
-    found, mounted = {}, []
-    if mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", small):
-        mounted.append(small)
-        found["full disk"] = str(small / "full-disk")
-    if mount("--bind", closed, closed):
-        mounted.append(closed)
-        if mount("-o", "remount,ro,bind", closed):
-            found["read-only folder"] = str(closed)
-    yield found
-    for each in mounted:
-        subprocess.run(["umount", "-l", str(each)], check=True)
+    with small_disk(small, 1) as has_small, read_only(closed) as has_closed:
+        found = {"full disk": str(small / "full-disk")} if has_small else {}
+        yield found | ({"read-only folder": str(closed)} if has_closed else {})
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +50,7 @@ def findings(folder: Path, places: dict[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def found(findings: dict[str, dict[str, Any]], situation: str) -> dict[str, Any]:
-    if situation not in findings:
-        pytest.skip(f"This machine does not let us mount what makes a {situation}.")
+    skip_without_mounts(situation in findings, f"what makes a {situation}")
     return findings[situation]
 
 
@@ -129,7 +114,7 @@ def test_the_streams_are_what_they_are_meant_to_be(findings: dict[str, dict[str,
         ((share,),) = connection.execute("""
             SELECT avg((first_token >= num_prompt_tokens)::INTEGER) FROM rows JOIN requests USING (run, request)
             WHERE request_id LIKE 'd%'""").fetchall()
-        assert connection.execute("SELECT * FROM ledger_faults").fetchall() == []
+        assert broken_identities(connection) == {}
     print(
         f"{preemptions} preemptions repeat {repeated} prompt tokens; {share:.0%} of the rows of one stream are decodes"
     )
