@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from radixflow.schema.segment_sync import sync
+
 TEMPORARY_PREFIX = ".tmp-"
 """How the name of a file begins that is still being written; readers pass over it."""
 
@@ -25,13 +27,13 @@ def write_atomically(path: Path, write: Callable[[Path], None], durable: bool = 
     try:
         write(temporary)
         if durable:
-            _sync(temporary)
+            sync(temporary)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     if durable:
-        _sync(path.parent)
+        sync(path.parent)
 
 
 def write_json_atomically(path: Path, content: dict[str, Any], durable: bool = True) -> None:
@@ -42,11 +44,3 @@ def write_json_atomically(path: Path, content: dict[str, Any], durable: bool = T
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -32,13 +32,13 @@ def table(name: str, description: str, columns: list[pa.Field], sorted_by: tuple
         name: Name of the table.
         description: What one row of it is.
         columns: Its columns.
-        sorted_by: Columns by which the rows of each file are sorted, so that a query for a range of them reads a part.
+        sorted_by: Columns by which rows of a merged file are sorted: a query for a range of them reads a part of it.
     """
     metadata = {"table": name, "description": description, "sorted_by": " ".join(sorted_by)}
     return pa.schema(columns, metadata=metadata)
 
 
 def sort_order(schema: pa.Schema) -> list[tuple[str, str]]:
-    """The order of the rows in each file of a table, as Arrow wants it; empty for a schema that is not declared."""
+    """The order of the rows in a merged file of a table, as Arrow wants it; empty for a schema that is not declared."""
     names = (schema.metadata or {}).get(b"sorted_by", b"").decode().split()
     return [(name, "ascending") for name in names]

@@ -31,7 +31,7 @@ def compact_segments(folder: Path, writer_name: str, schema: pa.Schema, durable:
             paths = [folder / str(name) for name in names]
             table = pa.concat_tables([pq.read_table(path) for path in paths]).unify_dictionaries().combine_chunks()
             merged = SegmentName(writer_name, names[0].first, names[-1].last)
-            write_segment(folder / str(merged), table.replace_schema_metadata(schema.metadata), durable)
+            write_segment(folder / str(merged), table.replace_schema_metadata(schema.metadata), durable, is_merged=True)
             for path in paths:
                 path.unlink()
 

@@ -24,7 +24,7 @@ is `runs/<experiment>/<stream>/<policy>/`. Another format version is refused wit
 | file | content |
 |---|---|
 | `manifest.json` | what the run says of itself; written under a temporary name, synced, renamed |
-| `<table>/<writer>-<NNNNNN>.parquet` | a complete segment (zstd); `<writer>` is `client`, `engine`, `worker0`, ... |
+| `<table>/<writer>-<NNNNNN>.parquet` | a complete segment (zstd), soon synced; the writer is `client`, `engine`, ... |
 | `<table>/<writer>-<first>-<last>.parquet` | segments merged when their writer closed; holds those numbers |
 | `writers/<writer>.json` | what one writer process says of itself, replaced about every second while it lives |
 | `*/.tmp-*` | a file that is being written, or was when the process was killed; no reader looks at it |
@@ -32,11 +32,12 @@ is `runs/<experiment>/<stream>/<policy>/`. Another format version is refused wit
 | `.reserved` | room for the last manifest on a full disk, while the run is recorded |
 | `set-aside/<table>/` | files that `radixflow-collect repair` could not read; no reader looks at them |
 
-A row is on the disk within a second, so a killed process loses at most its last second; a round that is there has its
-rows and visits there. A run is *complete* when its manifest says `complete` and every writer is closed; *recording*
-while a writer file or the manifest changed in the last {stale:.0f} seconds; else *incomplete*, and still readable. A
-run that was killed is mended by `radixflow-collect repair`; it stays incomplete, and `repaired_utc` says when. Rows
-that could not be kept are counted as drops.
+A row is in a complete file within a second, so a killed process loses at most its last second (a power cut a little
+more, since nobody waits for the disk); a round that is there has its rows and visits there. A run is *complete* when
+its manifest says `complete` and every writer is closed; *recording* while a writer file or the manifest changed in the
+last {stale:.0f} seconds; else *incomplete*, and still readable. A run that was killed is mended by
+`radixflow-collect repair`; it stays incomplete, and `repaired_utc` says when. Rows that could not be kept are counted
+as drops.
 All host times are `time.monotonic_ns` of one machine; the clock anchors of the manifest tie them to wall time.
 No prompt text and no prompt token ids are stored.
 

@@ -63,8 +63,8 @@ def warm_up() -> None:
     pa.array([0])
 
 
-def write_segment(path: Path, table: pa.Table, durable: bool = True) -> None:
-    """Write one segment: sorted as its table is declared, zstd, row groups of ``GROUP_ROWS``, whole or not at all.
+def write_segment(path: Path, table: pa.Table, durable: bool = True, is_merged: bool = False) -> None:
+    """Write one segment: zstd, row groups of ``GROUP_ROWS``, whole or not at all.
 
     Integers are stored as differences to their neighbours: times and numbers grow along a table. Against dictionaries
     of them that is two fifths smaller, and quicker to write and to read. Hashes have no neighbours.
@@ -73,14 +73,15 @@ def write_segment(path: Path, table: pa.Table, durable: bool = True) -> None:
         path: Name of the file.
         table: Its rows.
         durable: Whether it must survive a power cut (synced), not only the death of the process.
+        is_merged: Whether to sort the rows as their table is declared. A segment of half a second is one row group,
+            of which a query reads all or nothing anyway.
 
     Raises:
         OSError: The folder is gone, full or not writable.
     """
     names = [field.name for field in table.schema if not pa.types.is_integer(field.type)]
     differences = [name for name in table.schema.names if name not in names and not name.endswith("_hash")]
-
-    order = sort_order(table.schema)
+    order = sort_order(table.schema) if is_merged else []
     ordered = table.sort_by(order) if order else table
     said = pq.SortingColumn.from_ordering(table.schema, order) if order else None
 

@@ -18,6 +18,7 @@ from radixflow.schema.compaction import compact_segments
 from radixflow.schema.run_directory import WRITERS_FOLDER
 from radixflow.schema.segment_files import Row, encode_rows, warm_up, write_segment
 from radixflow.schema.segment_names import SegmentName
+from radixflow.schema.segment_sync import BackgroundSync
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.writer_hold import WriterHold
 
@@ -44,7 +45,8 @@ class SegmentWriter:
         tables: Tables that may be written; by default all declared ones.
         maximum_pending_rows: Rows of all tables that may wait in memory.
         flush_seconds: Longest time between two flushes.
-        durable: Whether segments must survive a power cut (synced), not only the death of the process.
+        durable: Whether segments are synced, soon after they are written, to survive a power cut; they survive the
+            death of the process in any case.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class SegmentWriter:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"radixflow-{writer_name}", daemon=True)
+        self._sync = BackgroundSync(f"radixflow-{writer_name}-sync", self._stop) if durable else None
         warm_up()
         _LIVE_WRITERS.add(self)
         self._hold: WriterHold | None = None
@@ -167,6 +170,8 @@ class SegmentWriter:
             if self._stopped_by_fault or self.faults:
                 self._write_status()  # with the rows that were dropped since
             _LIVE_WRITERS.discard(self)
+            if self._sync is not None:
+                self._sync.end()
             if self._hold is not None:
                 self._hold.end()
         return self._closed
@@ -187,6 +192,8 @@ class SegmentWriter:
                 self._flush()
                 self._write_status()
             self._flush()
+            if self._sync is not None:
+                self._sync.finish()
             self._closed = not (self._stopped_by_fault or self._ends_early)
             self._write_status(self._durable)
             if not self._stopped_by_fault:  # after the status: a process that is killed while it merges has closed
@@ -225,8 +232,11 @@ class SegmentWriter:
                 self._tables_with_misfits.add(table)
                 self._say(f"rows of {table} are lost: {misfits[0]}")
             if encoded.num_rows:
-                write_segment(self._segment_path(table), encoded, self._durable)
+                path = self._segment_path(table)
+                write_segment(path, encoded, durable=False)
                 self._sequence[table] += 1
+                if self._sync is not None:
+                    self._sync.add([path])
                 num_written = encoded.num_rows
         finally:
             with self._lock:
@@ -267,8 +277,8 @@ class SegmentWriter:
 
     def _stop(self, error: BaseException) -> None:
         """End the writing for good; what waits in memory is given up and counted."""
-        already_stopped, self._stopped_by_fault = self._stopped_by_fault, True
         with self._lock:
+            already_stopped, self._stopped_by_fault = self._stopped_by_fault, True
             self._accepting = False
             for table, rows in self._pending.items():
                 self._drops[table] += len(rows)

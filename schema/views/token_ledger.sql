@@ -9,6 +9,7 @@ WITH repeated AS (
         sum(num_prompt_tokens) FILTER (cause = 'preemption')::BIGINT AS num_preempted_tokens,
         sum(num_tokens) FILTER (cause <> 'preemption')::BIGINT AS num_overlap_tokens
     FROM repeated_intervals
+    SEMI JOIN (SELECT run, request_id FROM requests WHERE outcome = 'finished') AS finished USING (run, request_id)
     GROUP BY run
 ),
 sums AS (
@@ -56,6 +57,6 @@ COMMENT ON COLUMN token_ledger.num_unexplained_tokens IS '[tokens] 0 when the le
 COMMENT ON COLUMN token_ledger.num_scheduled_tokens IS '[tokens] Tokens scheduled in all rounds, prompt and output.';
 COMMENT ON COLUMN token_ledger.num_output_tokens_scheduled IS '[tokens] Formula: num_scheduled_tokens - num_scheduled_prompt_tokens.';
 COMMENT ON COLUMN token_ledger.num_preemptions IS '[preemptions] Preemptions of these requests.';
-COMMENT ON COLUMN token_ledger.num_tokens_repeated_after_preemption IS '[tokens] The same as num_repeated_tokens, found again in the intervals of the rows of all requests.';
-COMMENT ON COLUMN token_ledger.num_overlap_tokens IS '[tokens] Tokens that another request had computed before (repeated_intervals without preemption), in whole blocks.';
+COMMENT ON COLUMN token_ledger.num_tokens_repeated_after_preemption IS '[tokens] The same as num_repeated_tokens, found again in the intervals of the rows of these requests.';
+COMMENT ON COLUMN token_ledger.num_overlap_tokens IS '[tokens] Their tokens that another request had computed before (repeated_intervals without preemption), in whole blocks.';
 COMMENT ON COLUMN token_ledger.overlap_fraction IS '[fraction] Share of the scheduled tokens that repeat known work. Formula: (num_repeated_tokens + num_overlap_tokens) / num_scheduled_tokens.';

@@ -33,10 +33,10 @@ def kill_before(step: int) -> None:
 def merge_carelessly() -> None:
     """Let a merge remove its parts before the merged file has its name."""
 
-    def careless(path: Path, table: object, durable: bool) -> None:
+    def careless(path: Path, table: object, durable: bool, is_merged: bool) -> None:
         for part in path.parent.glob("*.parquet"):
             part.unlink()
-        write_segment(path, table, durable)
+        write_segment(path, table, durable, is_merged)
 
     compaction.write_segment = careless
 

@@ -125,8 +125,11 @@ def test_a_query_for_a_few_rounds_reads_a_part_of_a_merged_file(run, monkeypatch
     if not is_sorted:
         monkeypatch.setattr("radixflow.schema.segment_files.sort_order", lambda schema: [])
     monkeypatch.setattr("radixflow.schema.segment_files.GROUP_ROWS", 3_000)
-    with SegmentWriter(run.path, "worker0", durable=False) as writer:
-        writer.append("spans", [span(number) for number in random.Random(1).sample(range(30_000), 30_000)])
+    with SegmentWriter(run.path, "worker0", durable=False, flush_seconds=60) as writer:
+        numbers = random.Random(1).sample(range(30_000), 30_000)
+        for first in (0, 15_000):
+            writer.append("spans", [span(number) for number in numbers[first : first + 15_000]])
+            writer._flush()
     (path,) = run.segments("spans")
     metadata = pq.read_metadata(path)
     groups = [metadata.row_group(group).column(0).statistics for group in range(metadata.num_row_groups)]

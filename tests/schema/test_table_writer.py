@@ -105,6 +105,37 @@ def test_memory_is_bounded_and_what_is_dropped_is_counted(run):
     assert run.writers()["engine"]["drops"] == {"spans": 3, "events": 1}
 
 
+def test_a_disk_whose_sync_takes_seconds_does_not_hold_back_the_next_rows(run, monkeypatch):
+    """A busy disk: what is killed meanwhile has its rows in complete files; the end waits for the disk."""
+    synced = []
+
+    def slow(path):
+        time.sleep(0.7)
+        synced.append(path)
+
+    monkeypatch.setattr("radixflow.schema.segment_sync.sync", slow)
+    writer = SegmentWriter(run.path, "engine", flush_seconds=0.05)
+    begun = time.monotonic()
+    for number in range(3):
+        writer.append("spans", span(number))
+        wait_until(lambda number=number: len(read(run, "spans")) == number + 1)
+    assert time.monotonic() - begun < 0.7 * 3  # one sync of a file and of its folder takes 1.4 s
+    assert writer.close() and {path.name for path in synced} >= {f"engine-00000{number}.parquet" for number in range(3)}
+
+
+def test_a_disk_that_cannot_be_synced_is_a_fault(run, monkeypatch, capfd):
+    def broken(path):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("radixflow.schema.segment_sync.sync", broken)
+    writer = SegmentWriter(run.path, "engine", flush_seconds=0.05)
+    writer.append("spans", span(1))
+    wait_until(lambda: writer.faults)
+    assert writer.close() is False and not run.writers()["engine"]["closed"]
+    assert writer.faults == ["engine stopped writing to run: Input/output error"]
+    assert capfd.readouterr().err.count("radixflow:") == 1
+
+
 HANGING = """
 import os, sys, time
 from radixflow.schema.table_writer import SegmentWriter
@@ -148,7 +179,7 @@ def test_a_disk_that_hangs_costs_the_caller_no_time_and_bounded_memory(run):
     "error", [MemoryError(), SystemExit(), KeyboardInterrupt()], ids=lambda error: type(error).__name__
 )
 def test_a_writer_that_dies_says_so_and_drops_what_comes(run, monkeypatch, capfd, error):
-    def dies(*_):
+    def dies(*_, **__):
         raise error
 
     writer = SegmentWriter(run.path, "engine", flush_seconds=0.05)

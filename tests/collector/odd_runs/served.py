@@ -113,11 +113,11 @@ def dying_writer(run: Path) -> Iterator[None]:
     """The writer's thread ends at its second segment, as no exception of ours would end it."""
     native, calls = table_writer.write_segment, []
 
-    def dies(*args: Any) -> None:
+    def dies(*args: Any, **kwargs: Any) -> None:
         calls.append(args)
         if len(calls) > 1:
             raise SystemExit
-        native(*args)
+        native(*args, **kwargs)
 
     with patch.object(table_writer, "write_segment", dies):
         yield
@@ -128,9 +128,9 @@ def slow_disk(run: Path) -> Iterator[None]:
     """Each segment takes a second and a half, and few rows may wait."""
     native = table_writer.write_segment
 
-    def slow(*args: Any) -> None:
+    def slow(*args: Any, **kwargs: Any) -> None:
         time.sleep(1.5)
-        native(*args)
+        native(*args, **kwargs)
 
     with patch.object(table_writer, "write_segment", slow):
         yield

@@ -16,7 +16,7 @@ from radixflow.schema.repair import repair_run
 from radixflow.schema.run_directory import STALE_SECONDS, RunDirectory
 from tests.collector.cli.collect_command import collect
 from tests.collector.engines.test_ends import ENDLESS, start, wait_for, wait_for_the_end_of, written
-from tests.schema.views.test_identities import broken_identities
+from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identities
 
 pytest.importorskip("vllm")
 pytestmark = pytest.mark.kills
@@ -69,7 +69,7 @@ def assert_mended(path: Path) -> None:
     assert RunDirectory(path).unfinished_files() == []
     assert number(path, "SELECT count(*) FROM registrations WHERE request NOT IN (SELECT request FROM requests)") == 0
     with open_runs([path]) as connection:
-        assert broken_identities(connection) == {}
+        assert broken_identities(connection, LEDGER_IDENTITIES) == {}
     said = [str(fault) for fault in check_run(path)]
     assert f"(repaired {RunDirectory(path).manifest.repaired_utc})" in said[0]
     assert all(fault.startswith("manifest.json: ") for fault in said)

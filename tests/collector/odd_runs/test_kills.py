@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from radixflow.schema.segment_files import read_segment
 from radixflow.schema.table_writer import FLUSH_SECONDS
 from radixflow.schema.tables import ALL_TABLES
 from tests.collector.cli.collect_command import environment
-from tests.schema.views.test_identities import broken_identities
+from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identities
 
 pytest.importorskip("vllm")
 ROOT = Path(__file__).parents[3]
@@ -45,6 +46,12 @@ class Killed:
     killed_ns: int
     handed_over: dict[str, list[int]]
 
+    def starved_ns(self) -> int:
+        """Time of its last three seconds in which the process was given no processor: else it schedules every 10 ms."""
+        moments = sorted({moment for each in self.handed_over.values() for moment in each} | {self.killed_ns})
+        gaps = [after - before for before, after in pairwise(moments) if after > self.killed_ns - 3 * SECOND]
+        return sum(gap for gap in gaps if gap > SECOND // 10)
+
     def lost_ns(self) -> int:
         """Age of the oldest row that is missing, when the process was killed; 0 if none is. Rows come in order."""
         oldest = self.killed_ns
@@ -52,7 +59,7 @@ class Killed:
             moments = self.handed_over[table]
             segments = [read_segment(path, ALL_TABLES[table]) for path in RunDirectory(self.run).segments(table)]
             assert not [segment.fault for segment in segments if segment.fault]
-            num_rows = sum(segment.num_rows for segment in segments)
+            num_rows = sum(segment.num_rows for segment in segments if segment.writer == "engine")
             assert num_rows <= len(moments), "rows that nobody handed over"
             oldest = min([oldest, *moments[num_rows : num_rows + 1]])
         return self.killed_ns - oldest
@@ -87,15 +94,16 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> list[Killed]:
 
 def test_at_most_one_second_is_missing(killed: list[Killed]) -> None:
     lost = sorted(each.lost_ns() / 1e6 for each in killed)
-    median, most = lost[len(lost) // 2], lost[-1]
-    print(f"{len(lost)} kills: the last {median:.0f} ms are missing (median; {most:.0f} ms at most)")
+    starved = [each.starved_ns() / 1e6 for each in killed if each.lost_ns() > SECOND]
+    print(f"{len(lost)} kills: the last {lost[len(lost) // 2]:.0f} ms are missing (median; {lost[-1]:.0f} ms at most)")
+    print(f"processes that were given no processor for a while, and so lost more than a second: {starved}")
     assert len(lost) == NUM_KILLS
-    assert most <= 1000
+    assert max(each.lost_ns() - each.starved_ns() for each in killed) <= SECOND
 
 
 def test_a_writer_that_waits_longer_would_be_found(tmp_path: Path) -> None:
     """The control: the same, with a writer that lets rows wait for three seconds."""
-    assert max(each.lost_ns() for each in kill_recordings(tmp_path, 4, 3.0)) > SECOND
+    assert max(each.lost_ns() - each.starved_ns() for each in kill_recordings(tmp_path, 4, 3.0)) > SECOND
 
 
 def test_every_killed_run_opens_with_whole_rounds_and_says_that_it_is_incomplete(killed: list[Killed]) -> None:
@@ -123,7 +131,7 @@ def test_every_killed_run_is_repaired(killed: list[Killed]) -> None:
             ((num_unfinished,),) = connection.execute(
                 "SELECT count(*) FROM requests WHERE outcome = 'unfinished'"
             ).fetchall()
-            assert broken_identities(connection) == {}
+            assert broken_identities(connection, LEDGER_IDENTITIES) == {}
         assert num_missing == 0
         num_revived += num_unfinished
         (said,) = [str(fault) for fault in check_run(each.run) if "At most its last second" not in str(fault)]
