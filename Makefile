@@ -1,7 +1,7 @@
 # Every target does its own set-up, asks no questions, and is quick the second time.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-vllm-versions test-properties test-outputs test-kills lint format screenshots clean distclean
+.PHONY: help setup demo test test-vllm-versions test-properties test-outputs test-kills test-gpu lint format screenshots clean distclean
 
 # Nothing installed outside .venv may take part.
 export PYTHONNOUSERSITE := 1
@@ -43,6 +43,10 @@ test-outputs: ## Audit the answers of every policy on the real engine (minutes)
 test-kills: ## Kill whole engines and clients at random moments of a recording (minutes)
 	@scripts/setup --no-browser
 	@.venv/bin/python -m pytest -m kills tests/collector/odd_runs
+
+test-gpu: ## Record a hybrid without weights on a CUDA device and check it, in 5 minutes at most (GPU_RUNS=FOLDER)
+	@scripts/setup --no-browser
+	@PYTHONPATH=.import_root .venv/bin/python -m tests.gpu.record_on_cuda --output $(or $(GPU_RUNS),runs/gpu)
 
 lint: ## Lint, check types and arrows
 	@scripts/setup --no-browser
