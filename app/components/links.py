@@ -1,11 +1,15 @@
-"""Ways from one page to another: the address of the other page names the arm and what it shows."""
+"""Ways from one page to another. What the other page shows is handed over, and then stands in its address.
+
+Streamlit refuses to set a parameter of the address to which a control of the page is bound, as those of an arm, a round
+and a request are. So the controls of the next page take their values from the session instead.
+"""
 
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 
-_PLACE = ("arm", "round", "request", "axis", "from", "to", "pair", "subject", "interval", "clock", "policies")
-"""Parameters that say what one page shows; all others (stream, arms, filters) go along to the next page."""
+_HANDED_OVER = "handed_over"
 
 
 def open_round(label: str, number: int) -> None:
@@ -15,7 +19,7 @@ def open_round(label: str, number: int) -> None:
         label: Name of the run.
         number: The round.
     """
-    st.switch_page("pages/round.py", query_params=_address(label) | {"round": str(number)})
+    _go("pages/round.py", label, {"round": int(number)})
 
 
 def open_request(label: str, request_id: str) -> None:
@@ -25,7 +29,7 @@ def open_request(label: str, request_id: str) -> None:
         label: Name of the run.
         request_id: Name of the branch.
     """
-    st.switch_page("pages/request.py", query_params=_address(label) | {"request": request_id})
+    _go("pages/request.py", label, {"request": request_id})
 
 
 def open_round_of(mark: list[Any]) -> None:
@@ -48,6 +52,24 @@ def open_request_of(mark: list[str]) -> None:
     open_request(label, request_id)
 
 
-def _address(label: str) -> dict[str, str | list[str]]:
-    kept = {name: st.query_params.get_all(name) for name in st.query_params if name not in _PLACE}
-    return {**kept, "arm": label}
+def arrive(runs: pa.Table) -> None:
+    """Take over what another page handed over; call it before the controls of an arm, a round or a request are drawn.
+
+    Args:
+        runs: Rows of ``runs``.
+    """
+    handed = st.session_state.pop(_HANDED_OVER, None)
+    if handed is None:
+        return
+    label, values = handed
+    places = {run["label"]: run["run"] for run in runs.to_pylist()}
+    if label in places:
+        st.session_state["arm"] = places[label]
+        for name, value in values.items():
+            st.session_state[name] = value
+            st.query_params[name] = str(value)  # some controls write only later changes into the address
+
+
+def _go(page: str, label: str, values: dict[str, int | str]) -> None:
+    st.session_state[_HANDED_OVER] = (label, values)
+    st.switch_page(page, query_params={})

@@ -6,6 +6,7 @@ import pyarrow as pa
 import streamlit as st
 
 from radixflow.app.components.arm_choice import choose_arm
+from radixflow.app.components.links import arrive
 from radixflow.app.components.text import plain_markdown
 from radixflow.app.queries import request_lens
 from radixflow.app.queries.cached import Selection, read
@@ -27,12 +28,13 @@ def choose_request(runs: pa.Table, selection: Selection) -> tuple[dict[str, Any]
     Returns:
         The run (its row of ``runs``) and the name of the request; None if the run has no request.
     """
+    arrive(runs)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         run = choose_arm(runs)
         names = read(request_lens.interesting, selection, run)["request_id"].to_pylist()
         wanted = st.session_state.get(KEY) or st.query_params.get(KEY)
         if wanted is None and names:
-            st.session_state[KEY] = wanted = names[0]
+            st.session_state[KEY] = st.query_params[KEY] = wanted = names[0]
         name = st.selectbox(
             "Request",
             list(dict.fromkeys([*([wanted] if wanted else []), *names])),

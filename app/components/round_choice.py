@@ -6,6 +6,7 @@ import pyarrow as pa
 import streamlit as st
 
 from radixflow.app.components.arm_choice import choose_arm
+from radixflow.app.components.links import arrive
 from radixflow.app.queries import round_lens
 from radixflow.app.queries.cached import Selection, read
 
@@ -28,12 +29,14 @@ def choose_round(runs: pa.Table, selection: Selection) -> tuple[dict[str, Any], 
     Returns:
         The run (its row of ``runs``), the round, and its row of ``queries.round_lens.ranges``: None without rounds.
     """
+    arrive(runs)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         run = choose_arm(runs)
         ranges = {row["run"]: row for row in read(round_lens.ranges, selection).to_pylist()}.get(run)
         worst = ranges["worst_round"] if ranges else 1
         if KEY not in st.session_state and KEY not in st.query_params:
             st.session_state[KEY] = worst
+            st.query_params[KEY] = str(worst)
         asked = st.number_input("Round", value=0, step=1, key=KEY, bind="query-params", width=130)
         number = worst if asked is None else int(asked)
         (near,) = read(round_lens.neighbours, selection, run, number).to_pylist()

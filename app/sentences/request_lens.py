@@ -45,12 +45,16 @@ def _found(reasons: pa.Table) -> str:
     for row in reasons.to_pylist():
         counts[row["outcome"]] = counts.get(row["outcome"], 0) + row["num_visits"]
     words = {
-        "blocked": "find it BLOCKED",
-        "ready": "leave it behind their stop though it is READY",
-        "held": "see it held by admission",
-        "other": "refuse it for another reason",
+        "blocked": ("finds", "find", "it BLOCKED"),
+        "ready": ("leaves", "leave", "it behind the stop of the scan though it is READY"),
+        "held": ("sees", "see", "it held by admission"),
+        "other": ("refuses", "refuse", "it for another reason"),
     }
-    parts = [f"{units.counted(counts[outcome], 'round')} {words[outcome]}" for outcome in words if outcome in counts]
+    parts = [
+        f"{units.counted(counts[outcome], 'round')} {one if counts[outcome] == 1 else many} {what}"
+        for outcome, (one, many, what) in words.items()
+        if outcome in counts
+    ]
     return f"{', '.join(parts)}." if parts else ""
 
 
