@@ -19,6 +19,7 @@ PAGES = {
         st.Page("pages/token_ledger.py", title="Token ledger", icon=":material/receipt_long:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
         st.Page("pages/sensitivity.py", title="Sensitivity and load", icon=":material/stacked_line_chart:"),
+        st.Page("pages/live.py", title="Live", icon=":material/sensors:"),
         st.Page("pages/sql.py", title="SQL", icon=":material/database:"),
     ],
 }

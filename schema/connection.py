@@ -88,6 +88,17 @@ def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]
     return connection
 
 
+def show_segments(connection: duckdb.DuckDBPyConnection, table: str, segments: dict[int, list[Segment]]) -> None:
+    """Let a table hold the rows of these segments and no others.
+
+    Args:
+        connection: From :func:`open_nothing` or :func:`open_runs`.
+        table: Name of the table.
+        segments: Number of each run to its segments.
+    """
+    connection.execute(_table_view(table, ALL_TABLES[table], segments))
+
+
 def _table_view(table: str, schema: pa.Schema, segments: dict[int, list[Segment]]) -> str:
     columns = ", ".join(f'"{name}"' for name in schema.names)
     empty = ", ".join(f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema)
