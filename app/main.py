@@ -19,6 +19,9 @@ PAGES = {
         st.Page("pages/token_ledger.py", title="Token ledger", icon=":material/receipt_long:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
         st.Page("pages/sensitivity.py", title="Sensitivity and load", icon=":material/stacked_line_chart:"),
+    ],
+    # Pages that do something with runs, rather than show one: reports, a doctor, imported kernels belong here, too.
+    "Tools": [
         st.Page("pages/live.py", title="Live", icon=":material/sensors:"),
         st.Page("pages/sql.py", title="SQL", icon=":material/database:"),
     ],
@@ -26,7 +29,7 @@ PAGES = {
 
 st.set_page_config(page_title="RadixFlow workbench", page_icon=ICON, layout="wide", initial_sidebar_state=310)
 show_brand()
-page = st.navigation(PAGES)
+page = st.navigation(PAGES, expanded=True)
 try:
     if open_workbench():
         page.run()

@@ -15,12 +15,13 @@ from radixflow.schema.tail import RunTail
 KEPT_ROUNDS = 400
 """Rounds that the rolling timeline holds."""
 _CLASSES = """
+SELECT * FROM (
 SELECT run, round AS first_round, round AS last_round, start_ms, end_ms,
        unnest(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other']) AS slot_class,
        NULL::VARCHAR AS cause,
        unnest([rows_used, rows_avoidable, rows_dependency_wait, rows_held, rows_token_limited, rows_other])::DOUBLE
            AS mean_rows
-FROM round_occupancy WHERE round > $after ORDER BY round
+FROM round_occupancy WHERE round > $after) WHERE mean_rows > 0 ORDER BY first_round
 """
 _TRACKS = """
 SELECT run, round AS first_round, round AS last_round, start_ms, end_ms, tokens_scheduled::DOUBLE AS tokens_scheduled,
