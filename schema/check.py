@@ -132,17 +132,20 @@ def _time_faults(connection: duckdb.DuckDBPyConnection) -> Iterator[Fault]:
 
 
 def _join_faults(connection: duckdb.DuckDBPyConnection, state: str) -> Iterator[Fault]:
-    """Follow every declared join; in a run without an end, only those to rows that are written before."""
-    written_last = ("requests", "offers")  # when their fate is known; a round is written when its output came back
+    """Follow every declared join; in a run without an end, only those to rows that are written before.
+
+    Of a sample, the rounds that are joined may not be kept.
+    """
     ((num_offers,),) = connection.execute("SELECT count(*) FROM offers").fetchall()
+    ((is_sampled,),) = connection.execute("SELECT sampled_fraction IS NOT NULL FROM runs").fetchall()
+    # Requests and offers are written when their fate is known; a round is written when its output came back.
+    absent = {"requests", "offers"} if state != "complete" else set()
+    absent |= {"offers"} if not num_offers else set()
+    absent |= {"rounds"} if is_sampled else set()
     for table, schema in ALL_TABLES.items():
         for field in schema:
             target, _, column = field.metadata.get(b"joins", b"").decode().partition(".")
-            if (
-                not target
-                or (target in written_last and state != "complete")
-                or (target == "offers" and not num_offers)
-            ):
+            if not target or target in absent:
                 continue
             where = f'"{field.name}" IS NOT NULL AND "{field.name}" NOT IN (SELECT "{column}" FROM {target})'
             if target == "rounds" and state != "complete":

@@ -51,6 +51,11 @@ class Manifest:
         faults: What went wrong in the recording, in sentences.
         probe: ``off``, ``blocked`` or ``full``: how far the counterfactual probe goes.
         repaired_utc: When a repair last mended the run after its recording was killed.
+        attached: Of a run of a server that somebody else loads: ``server`` (random name of its start), the limits of a
+            run (``max_size_bytes``, ``max_duration_s``, ``rotate``), ``end_reason``; else empty.
+        sampling: Of a run that keeps a sample of its rounds: ``rounds_fraction`` (share that is drawn) and exact
+            ``counts`` of all of them (``rounds``, ``rows``, ``tokens``, ``empty_steps``, ``blocked_visits``); else
+            empty.
         run_id: Random name of the run.
         format: Always ``radixflow-run``.
         format_version: Version of the run directory.
@@ -77,6 +82,8 @@ class Manifest:
     faults: list[str] = field(default_factory=list)
     probe: str = "blocked"
     repaired_utc: str | None = None
+    attached: dict[str, Any] = field(default_factory=dict)
+    sampling: dict[str, Any] = field(default_factory=dict)
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     format: str = RUN_FORMAT
     format_version: int = FORMAT_VERSION
@@ -163,7 +170,8 @@ _KINDS = {
          "workload.input_order", "versions.vllm", "hardware.cpu", "hardware.device"), json_kinds.TEXT,
     ),
     **dict.fromkeys(
-        ("model", "engine_arguments", "workload", "versions", "hardware", "device_clocks"), json_kinds.OBJECT
+        ("model", "engine_arguments", "workload", "versions", "hardware", "device_clocks", "attached", "sampling"),
+        json_kinds.OBJECT,
     ),
     **dict.fromkeys(("model.is_hybrid", "engine_arguments.async_scheduling"), json_kinds.FLAG),
     **dict.fromkeys(
@@ -172,6 +180,8 @@ _KINDS = {
     ),
     **dict.fromkeys(("workload.rate", "hardware.num_cores", "hardware.memory_bytes"), json_kinds.NUMBER),
     "workload.seed": json_kinds.LARGE_INTEGER,
+    "sampling.rounds_fraction": json_kinds.NUMBER,
+    "sampling.counts": json_kinds.COUNTS,
     "tables": json_kinds.COUNTS,
     "drops": json_kinds.COUNTS,
     "faults": json_kinds.TEXTS,

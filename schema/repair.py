@@ -165,6 +165,7 @@ def _rewrite_manifest(run: RunDirectory, before: Manifest, repair: Repair) -> No
     said = [fault for status in writers.values() for fault in status.get("faults", [])]
     after.faults += [sentence for sentence in [*said, *repair.missing] if sentence not in after.faults]
     after.drops = before.drops or _sum([status.get("drops", {}) for status in writers.values()])
+    after.sampling = writers.get("engine", {}).get("sampling", before.sampling)
     after.policy_effective = writers.get("engine", {}).get("policy_effective", before.policy_effective)
     after.state, after.finished_utc = "incomplete", before.finished_utc or _last_report(run)
     if after != before or repair.done:

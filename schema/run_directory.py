@@ -11,7 +11,7 @@ from typing import Any
 
 from radixflow.schema.atomic_files import TEMPORARY_PREFIX
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.json_kinds import COUNTS, FLAG, INTEGER, TEXT, TEXTS, misfits
+from radixflow.schema.json_kinds import COUNTS, FLAG, INTEGER, NUMBER, TEXT, TEXTS, misfits
 from radixflow.schema.manifest import (
     FORMAT_VERSION,
     MANIFEST_NAME,
@@ -218,7 +218,7 @@ def _make_room(path: Path, force: bool) -> None:
 
 _WRITER_KINDS = {
     "policy_effective?": TEXT, "block_size?": INTEGER, "rows_written": COUNTS, "drops": COUNTS, "faults": TEXTS,
-    "closed": FLAG,
+    "closed": FLAG, "sampling.rounds_fraction": NUMBER, "sampling.counts": COUNTS,
 }  # fmt: skip
 
 

@@ -16,7 +16,8 @@ RUN_COLUMNS = {
     "command": "VARCHAR", "hardware": "VARCHAR", "device": "VARCHAR", "num_faults": "INTEGER", "num_drops": "BIGINT",
     "probe": "VARCHAR", "is_observed": "BOOLEAN", "origin_ns": "BIGINT",
     "regime": "VARCHAR", "input_order": "VARCHAR", "repeat": "INTEGER", "arrival_rate": "DOUBLE",
-    "is_async": "BOOLEAN",
+    "is_async": "BOOLEAN", "sampled_fraction": "DOUBLE", "exact_num_rounds": "BIGINT", "exact_num_rows": "BIGINT",
+    "exact_num_tokens": "BIGINT", "exact_num_empty_steps": "BIGINT", "exact_num_blocked_visits": "BIGINT",
 }  # fmt: skip
 FACT_COLUMNS = {"run": "INTEGER", "property": "VARCHAR", "value": "VARCHAR"}
 
@@ -24,6 +25,8 @@ FACT_COLUMNS = {"run": "INTEGER", "property": "VARCHAR", "value": "VARCHAR"}
 def run_record(number: int, content: RunContent) -> dict[str, Any]:
     """Return the row of ``opened_runs`` of one run."""
     manifest, writers = content.manifest, content.writers
+    sampling = manifest.sampling | (_first_said(writers, "sampling") or {})
+    counts = sampling.get("counts", {})
     said = [status["policy_effective"] for status in writers.values() if status.get("policy_effective")]
     dropped = sum(sum(status.get("drops", {}).values()) for status in writers.values())
     return {
@@ -56,6 +59,12 @@ def run_record(number: int, content: RunContent) -> dict[str, Any]:
         "repeat": manifest.workload.get("repeat"),
         "arrival_rate": manifest.workload.get("rate"),
         "is_async": manifest.engine_arguments.get("async_scheduling"),
+        "sampled_fraction": sampling.get("rounds_fraction"),
+        "exact_num_rounds": counts.get("rounds"),
+        "exact_num_rows": counts.get("rows"),
+        "exact_num_tokens": counts.get("tokens"),
+        "exact_num_empty_steps": counts.get("empty_steps"),
+        "exact_num_blocked_visits": counts.get("blocked_visits"),
         "is_observed": any(name != CLIENT_WRITER for name in writers),
         "origin_ns": content.origin_ns,
     }
@@ -82,7 +91,11 @@ def run_facts(number: int, manifest: Manifest) -> Iterator[tuple[int, str, str]]
         "engine": manifest.engine_arguments,
         "versions": manifest.versions,
         "hardware": manifest.hardware,
-        "recording": {"engine_kind": manifest.engine_kind, "probe": manifest.probe},
+        "recording": {
+            "engine_kind": manifest.engine_kind,
+            "probe": manifest.probe,
+            "sampled_fraction": manifest.sampling.get("rounds_fraction"),
+        },
     }
     for group, facts in groups.items():
         for name, value in facts.items():

@@ -70,6 +70,7 @@ class SegmentWriter:
         self._pending: dict[str, list[Row]] = {table: [] for table in self._tables}
         self._num_pending = 0
         self._rows_written = dict.fromkeys(self._tables, 0)
+        self._bytes_written = 0
         self._drops = dict.fromkeys(self._tables, 0)
         self._tables_with_misfits: set[str] = set()
         self._sequence = {table: self._next_sequence(table) for table in self._tables}
@@ -142,6 +143,7 @@ class SegmentWriter:
                 "pid": os.getpid(),
                 **self._facts,
                 "rows_written": self.rows_written,
+                "bytes_written": self._bytes_written,
                 "drops": self.drops,
                 "faults": list(self.faults),
                 "closed": self._closed,
@@ -234,6 +236,7 @@ class SegmentWriter:
             if encoded.num_rows:
                 path = self._segment_path(table)
                 write_segment(path, encoded, durable=False)
+                self._bytes_written += path.stat().st_size
                 self._sequence[table] += 1
                 if self._sync is not None:
                     self._sync.add([path])

@@ -306,8 +306,8 @@ def _figure_2(path: Path, policy: str) -> RunBuilder:
     return run
 
 
-def prefix_stop_run(path: Path) -> Path:
-    """The stream under prefix-stop: 6 rounds, 3 of them with one avoidable row."""
+def prefix_stop_run(path: Path, change: Any = lambda run: run) -> Path:
+    """The stream under prefix-stop: 6 rounds, 3 of them with one avoidable row; changed before it is written."""
     run = _figure_2(path, "radix")
     a1, a2 = blocked("a1", "a0"), blocked("a2", "a0", witness="probe")
     run.round(("a0", 48), visits=(a1, a2, ready("b0", 48)), stop="blocked", stop_request="a1")
@@ -318,7 +318,7 @@ def prefix_stop_run(path: Path) -> Path:
     run.round(("b1", 16, 32), visits=(b2, ready("c0", 48)), stop="blocked", stop_request="b2")
     run.round(("b2", 16, 32), ("c0", 48), stop="row_capacity")
     run.round(("d0", 48))
-    return run.write()
+    return change(run).write()
 
 
 def state_ready_run(path: Path) -> Path:

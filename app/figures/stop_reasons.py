@@ -22,7 +22,7 @@ def stop_reasons(table: pa.Table, runs: pa.Table) -> go.Figure:
     rows = table.to_pylist()
     totals: dict[str, int] = {}
     for row in rows:
-        totals[row["stop_reason"]] = totals.get(row["stop_reason"], 0) + row["num_rounds"]
+        totals[row["stop_reason"]] = totals.get(row["stop_reason"], 0) + row["num_rounds_kept"]
     ranked = sorted(totals, key=lambda reason: -totals[reason])
     arms = runs.to_pylist()
     figure = layout.new_figure(
@@ -38,7 +38,7 @@ def stop_reasons(table: pa.Table, runs: pa.Table) -> go.Figure:
             go.Bar(
                 orientation="h",
                 y=[words(reason) for reason in ranked],
-                x=[own[reason]["num_rounds"] if reason in own else 0 for reason in ranked],
+                x=[own[reason]["num_rounds_kept"] if reason in own else 0 for reason in ranked],
                 name=layout.plain(arm["label"]),
                 marker={"color": arm_style(arm["policy"]).colour},
                 hovertext=[_hover(arm, own.get(reason)) for reason in ranked],
@@ -54,7 +54,7 @@ def _hover(arm: dict[str, Any], row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
     avoidable = "" if row["rows_avoidable"] is None else f"<br>{units.counted(row['rows_avoidable'], 'avoidable row')}"
-    rounds = units.counted(row["num_rounds"], "round")
+    rounds = units.counted(row["num_rounds_kept"], "round")
     return f"<b>{layout.plain(arm['label'])}</b><br>{rounds}: {words(row['stop_reason']).lower()}{avoidable}"
 
 

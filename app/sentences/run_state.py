@@ -21,6 +21,7 @@ FACTS = {
     "row_capacity": "Row capacity (rows)",
     "token_budget": "Token budget (tokens)",
     "probe": "Counterfactual probe",
+    "sampled_fraction": "Share of the rounds kept (empty: all)",
     "num_requests": "Requests offered",
     "workload_digest": "Digest of the offered stream",
     "seed": "Seed",
@@ -86,6 +87,11 @@ def _warnings(run: dict[str, Any]) -> list[str]:
     if run["num_faults"]:
         faults = units.counted(run["num_faults"], "fault")
         warnings.append(f"{label} reported {faults} while it was recorded; the overview lists what is wrong.")
+    if run["sampled_fraction"] is not None:
+        warnings.append(
+            f"{label} keeps a sample of {units.fraction(run['sampled_fraction'])} of its rounds: pages count among the "
+            "kept ones, and totals that need every round are not shown."
+        )
     if run["probe"] == "off":
         warnings.append(
             f"{label} was recorded without the probe: avoidable rows are unknown and drawn as other causes."

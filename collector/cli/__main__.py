@@ -10,6 +10,7 @@ from radixflow.schema.standard_streams import open_missing_streams
 PROGRAM = "radixflow-collect"
 COMMANDS = {
     "record": "run one arm per policy over the same stream and write a run each (the default command)",
+    "attach": "record a vLLM server that others load: print its 'vllm serve' line, or run it",
     "check": "validate runs against the declared tables and the ledgers",
     "repair": "mend runs whose recording was killed",
     "bench": "measure what recording costs on this machine",

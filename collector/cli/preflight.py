@@ -1,8 +1,8 @@
 """What can be known to fail is said before an engine starts."""
 
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from radixflow.schema.errors import ExitCode, RadixflowError
@@ -21,12 +21,28 @@ def require_room(run_paths: Sequence[Path], is_forced: bool) -> None:
         RadixflowError: a run or another non-empty folder is in the way, or the place cannot be written.
     """
     for path in run_paths:
-        try:
+        with _saying_what_cannot_be_written(path.parent):
             _require_free(path, is_forced)
             _try_to_write(path.parent)
-        except OSError as error:
-            sentence = f"Cannot write to {path.parent}: {error.strerror or error}."
-            raise RadixflowError(sentence, ExitCode.OUTPUT) from error
+
+
+def require_writable(folder: Path) -> None:
+    """Make sure that a folder can be made and written; nothing is left behind.
+
+    Raises:
+        RadixflowError: it cannot (exit code OUTPUT).
+    """
+    with _saying_what_cannot_be_written(folder):
+        _try_to_write(folder)
+
+
+@contextmanager
+def _saying_what_cannot_be_written(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        sentence = f"Cannot write to {folder}: {error.strerror or error}."
+        raise RadixflowError(sentence, ExitCode.OUTPUT) from error
 
 
 def _require_free(path: Path, is_forced: bool) -> None:

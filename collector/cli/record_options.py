@@ -34,9 +34,18 @@ def parse_record_options(words: Sequence[str]) -> tuple[argparse.Namespace, list
         if options.policy.count(policy) > 1:
             raise RadixflowError(f"Policy {policy} is named twice.")
     for name in (options.experiment, options.stream):
-        if name is not None and not re.fullmatch(r"[\w][\w.+=-]{,99}", name):
-            raise RadixflowError(f"{name!r:.120} cannot name a folder: use up to 100 letters, digits and . _ + = -.")
+        require_folder_name(name)
     return options, engine_words
+
+
+def require_folder_name(name: str | None) -> None:
+    """Refuse a name that may not become a folder; None is no name.
+
+    Raises:
+        RadixflowError: it has signs that we do not allow, or is too long.
+    """
+    if name is not None and not re.fullmatch(r"[\w][\w.+=-]{,99}", name):
+        raise RadixflowError(f"{name!r:.120} cannot name a folder: use up to 100 letters, digits and . _ + = -.")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--model", required=True, metavar="M", help=f"{shipped}, a local folder, or a Hugging Face id")
     add("--policy", nargs="+", action="extend", metavar="P",
         help=f"policies to run, one arm each (default: {' '.join(DEFAULT_POLICIES)})")  # fmt: skip
-    add("-o", "--output", type=_folder, default=Path("runs"), metavar="DIR", help="where runs are kept (%(default)s)")
+    add("-o", "--output", type=folder, default=Path("runs"), metavar="DIR", help="where runs are kept (%(default)s)")
     add("--experiment", metavar="NAME", help="first folder below it (default: name of the model)")
     add("--stream", metavar="NAME", help="second folder (default: workload, regime and digest of the stream)")
     add("--repeat", type=_repeat, metavar="N",
@@ -64,7 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _folder(name: str) -> Path:
+def folder(name: str) -> Path:
+    """A folder that the command line names.
+
+    Raises:
+        ArgumentTypeError: the name is empty.
+    """
     if not name:  # it would mean the working directory; more likely a variable of a script is not set
         raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(name)

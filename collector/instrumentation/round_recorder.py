@@ -11,6 +11,7 @@ from radixflow.collector.instrumentation.publications import Publications
 from radixflow.collector.instrumentation.put_off import newly_held, newly_overtaken
 from radixflow.collector.instrumentation.request_lives import RequestLife
 from radixflow.collector.instrumentation.round_rows import awaited_rows, slot_ledger_of, visit_facts
+from radixflow.collector.instrumentation.round_sample import RoundSample
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
 from radixflow.collector.instrumentation.stop_reason import settle_undecided, stop_of
@@ -55,6 +56,8 @@ class RoundRecorder(ScanListener):
         self._has_visits, self._has_events = settings.records("visits"), settings.records("events")
         self._events: list[tuple[Any, ...]] = []
         self._is_updating = False
+        self._sample = RoundSample(settings.sample_rounds)
+        writer.describe(**self._sample.facts())
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -73,6 +76,20 @@ class RoundRecorder(ScanListener):
         if blocks:
             self._writer.append("block_hashes", blocks)
         self._event(now, life, "arrived", None)
+
+    @never_raises
+    def adopt(self, request: Any, registered_ns: int, first_selected_ns: int | None) -> None:
+        """Take on a request that was there before this recording; to be told in the order of registration.
+
+        Its blocks are not stored: those of all requests at once would hold up the round that begins.
+        """
+        life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, registered_ns)
+        if first_selected_ns is not None:
+            life.released_ns, life.first_selected_ns, life.is_continued = registered_ns, first_selected_ns, True
+            life.num_covered_tokens = life.computed_end = request.num_computed_tokens
+        self._lives[request.request_id] = life
+        self._num_registered += 1
+        self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, registered_ns))
 
     @never_raises
     def preempted(self, request: Any) -> None:
@@ -112,6 +129,7 @@ class RoundRecorder(ScanListener):
     @never_raises
     def step_started(self) -> None:
         scan = self._scan
+        self._sample.draw()
         self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
 
     @never_raises
@@ -158,6 +176,8 @@ class RoundRecorder(ScanListener):
             visit.state = self._scan.refusal_of_hit(visit.hit_blocks, visit.matched_tokens)
         if visit.state is None:
             visit.outcome = "other"
+            if not self._sample.is_kept:
+                return  # nobody will read the reason
             shadow = self._scan.shadow_kv_cache()
             blocks = shadow.copied_blocks(arguments["new_computed_blocks"])  # a grant would touch them
             visit.reason = refused_allocation_reason(
@@ -165,7 +185,7 @@ class RoundRecorder(ScanListener):
             )
             return
         visit.outcome = "blocked"
-        if self._settings.probe == "full":
+        if self._settings.probe == "full" and self._sample.is_kept:
             self._probe(visit, arguments)
 
     def _probe(self, stop: Visit, arguments: dict[str, Any]) -> None:
@@ -189,6 +209,10 @@ class RoundRecorder(ScanListener):
             self._write_events()
             return
         self._round += 1
+        self._count(output.num_scheduled_tokens)
+        if not self._sample.is_kept:
+            self._pass_over(output.num_scheduled_tokens)
+            return
         setattr(output, ROUND_ATTRIBUTE, self._round)
         places = self._write_visits()
         kinds = self._write_rows(output.num_scheduled_tokens, places)
@@ -197,6 +221,22 @@ class RoundRecorder(ScanListener):
         row[-1] = notes.recorder_ns + self._scan.clock() - processing_ns
         self._open_rounds[self._round] = row
         self._num_empty_steps = 0
+
+    def _count(self, scheduled: dict[str, int]) -> None:
+        if not self._sample.is_whole:
+            blocked = sum(visit.outcome == "blocked" for visit in self._notes.visits)
+            self._sample.count(len(scheduled), sum(scheduled.values()), self._num_empty_steps, blocked)
+
+    def _pass_over(self, scheduled: dict[str, int]) -> None:
+        """A round that is not kept: what it does to requests counts, and nothing else is written of it."""
+        for visit in self._notes.visits:
+            if visit.outcome == "blocked":
+                self._block(visit)
+        self._tell_overtaken()
+        self._write_rows(scheduled, {})
+        self._write_events()
+        self._num_empty_steps = 0
+        self._writer.describe(**self._sample.facts())
 
     # -- rows of a round ---------------------------------------------------------------------------------------------
 
@@ -224,11 +264,12 @@ class RoundRecorder(ScanListener):
             kinds.append("resumed" if request.num_preemptions else "new")
             restored = hash_number(self._scan.deepest_state(selected[request_id].hit_blocks))
             rows.append((
-                number, slot, life.number, kinds[-1], places[request_id], first_token, num_tokens, first_token,
+                number, slot, life.number, kinds[-1], places.get(request_id), first_token, num_tokens, first_token,
                 restored, published,
             ))  # fmt: skip
             self._select(life, kinds[-1])
-        self._writer.append("rows", rows)
+        if self._sample.is_kept:
+            self._writer.append("rows", rows)
         if repeated:
             self._writer.append("repeated_blocks", repeated)
         return kinds
@@ -264,10 +305,13 @@ class RoundRecorder(ScanListener):
         for visit in visits:
             if visit.outcome == "blocked" and visit.witness == "native":
                 self._block(visit)
-        for life, overtaker in newly_overtaken(self._notes.visits, lives):
-            self._event(self._notes.started_ns, life, "overtaken", self._round, overtaker)
+        self._tell_overtaken()
         pairs = zip(visits, places, strict=True)
         return {visit.request.request_id: place for visit, place in pairs if visit.outcome == "selected"}
+
+    def _tell_overtaken(self) -> None:
+        for life, overtaker in newly_overtaken(self._notes.visits, self._lives):
+            self._event(self._notes.started_ns, life, "overtaken", self._round, overtaker)
 
     def _block(self, visit: Visit) -> None:
         life = self._lives[visit.request.request_id]
@@ -317,20 +361,32 @@ class RoundRecorder(ScanListener):
             row[-3] = self._scan.clock()
             self._publications.complete(round_number, row[-3])
             self._writer.append("rounds", tuple(row))
-            self._writer.describe(num_rounds=self._round, num_requests_finished=self._num_finished)
+            self._writer.describe(
+                num_rounds=self._round, num_requests_finished=self._num_finished, **self._sample.facts()
+            )
         self._is_updating = False
         self._write_events()
 
+    @property
+    def has_open_rounds(self) -> bool:
+        """Whether the output of a round has not been processed yet."""
+        return bool(self._open_rounds)
+
     @never_raises
-    def closed(self) -> None:
-        for row in self._open_rounds.values():
-            self._writer.append("rounds", tuple(row))
+    def end_requests(self) -> None:
+        """Write the requests that have not ended: this recording sees no more of them."""
         for life in self._lives.values():
             request = self._scan.requests.get(life.request_id)
             num_output_tokens = request.num_output_tokens if request is not None else 0
             self._writer.append("requests", life.as_row(None, num_output_tokens, "unfinished"))
         self._lives.clear()
         self._write_events()
+
+    @never_raises
+    def closed(self) -> None:
+        for row in self._open_rounds.values():
+            self._writer.append("rounds", tuple(row))
+        self.end_requests()
         self._writer.close()
 
     def let_go(self, sentence: str) -> None:

@@ -21,6 +21,7 @@ class RecorderSettings:
         nvtx: Whether components are shown to an NVTX tool, if one is attached.
         tables: Tables that are written; every one if None. Left out, ``visits`` (with ``awaited_states``), ``events``
             and ``spans`` save their cost, and the run does not say what they would.
+        sample_rounds: Share of the rounds that are kept, each whole; the lives of requests are followed through all.
     """
 
     run_directory: Path
@@ -28,6 +29,7 @@ class RecorderSettings:
     probe_cap: int = 4096
     nvtx: bool = True
     tables: frozenset[str] | None = None
+    sample_rounds: float = 1.0
 
     def records(self, table: str) -> bool:
         """Whether a table is written."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from radixflow.collector.instrumentation.attached.settings import AttachSettings
+from radixflow.collector.instrumentation.attached.spans import SpansByRun
 from radixflow.collector.instrumentation.component_times import WorkerComponents
 from radixflow.collector.instrumentation.device_clock import cuda_spans
 from radixflow.collector.instrumentation.guard import give_up
@@ -23,30 +25,49 @@ class RecordsSpans:
 
     _components: WorkerComponents | None = None
     _hooks: RunnerHooks | None = None
+    _spans_by_run: SpansByRun | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         settings = RecorderSettings.from_config(self.vllm_config)  # type: ignore[attr-defined]
         if settings is not None and settings.records("spans"):
             self.record_spans(settings)
+        elif AttachSettings.from_config(self.vllm_config) is not None:  # type: ignore[attr-defined]
+            self._spans_by_run = SpansByRun(lambda run: self._components_for(RecorderSettings(run)))
 
     def record_spans(self, settings: RecorderSettings) -> None:
         """Record from the next round on, to the run of these settings."""
+        self._components = self._components_for(settings)
+
+    def _components_for(self, settings: RecorderSettings) -> WorkerComponents:
         rank: int = self.rank  # type: ignore[attr-defined]
         writer = SegmentWriter(settings.run_directory, f"worker{rank}")
-        ranges = NvtxRanges.attach() if settings.nvtx else None
-        self._components = WorkerComponents(writer, rank, ranges)
+        return WorkerComponents(writer, rank, NvtxRanges.attach() if settings.nvtx else None)
 
     def stop_recording_spans(self) -> None:
         """Write what is pending and record no more."""
         components, self._components = self._components, None
+        self._remove_hooks()
+        if self._spans_by_run is not None:
+            self._spans_by_run.close()
+        elif components is not None:
+            components.close()
+
+    def _remove_hooks(self) -> None:
         hooks, self._hooks = self._hooks, None
         if hooks is not None:
             hooks.remove()
-        if components is not None:
-            components.close()
+
+    def _follow_run(self, runs: SpansByRun, scheduler_output: Any) -> None:
+        """Of a server that is recorded run by run, write to the run of this round, if it is recorded."""
+        components = runs.of_round(scheduler_output)
+        if components is not None and components is not self._components:
+            self._remove_hooks()
+            self._components = components
 
     def execute_model(self, scheduler_output: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._spans_by_run is not None:
+            self._follow_run(self._spans_by_run, scheduler_output)
         components = self._components
         if components is None:
             return super().execute_model(scheduler_output, *args, **kwargs)  # type: ignore[misc]

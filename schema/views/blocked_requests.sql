@@ -1,5 +1,5 @@
 -- How long each refused request was blocked, and whether it recovered.
--- depends on: visits, awaited_states, requests, offers, round_ends
+-- depends on: runs, visits, awaited_states, requests, offers, round_ends
 
 CREATE VIEW blocked_requests AS
 WITH refusals AS (
@@ -27,25 +27,30 @@ SELECT
     refusals.run,
     requests.request_id,
     offers.request_group,
-    refusals.num_blocked_visits,
-    refusals.num_being_written_visits,
-    refusals.num_marked_again_visits,
-    coalesce(producers.num_producers, 0) AS num_producers,
-    refusals.first_blocked_round,
-    refusals.last_blocked_round,
+    -- of a sample, the first and the last refusal, and most between, may not be kept; the count of all is
+    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_blocked_visits ELSE requests.num_blocked_visits END
+        AS num_blocked_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_being_written_visits END AS num_being_written_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_marked_again_visits END AS num_marked_again_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(producers.num_producers, 0) END AS num_producers,
+    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.first_blocked_round END AS first_blocked_round,
+    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.last_blocked_round END AS last_blocked_round,
     requests.first_selected_round AS selected_round,
-    requests.first_selected_round - refusals.first_blocked_round AS num_rounds_blocked,
-    (requests.first_selected_ns - round_ends.start_ns) / 1e6 AS blocked_ms,
+    CASE WHEN runs.sampled_fraction IS NULL THEN requests.first_selected_round - refusals.first_blocked_round END
+        AS num_rounds_blocked,
+    CASE WHEN runs.sampled_fraction IS NULL THEN (requests.first_selected_ns - round_ends.start_ns) / 1e6 END
+        AS blocked_ms,
     requests.first_selected_round IS NOT NULL AS is_recovered,
     requests.num_reused_tokens,
     refusals.request
 FROM refusals
+JOIN runs ON runs.run = refusals.run
 LEFT JOIN producers ON producers.run = refusals.run AND producers.request = refusals.request
 LEFT JOIN requests ON requests.run = refusals.run AND requests.request = refusals.request
 LEFT JOIN offers ON offers.run = refusals.run AND offers.request_id = requests.request_id
 LEFT JOIN round_ends ON round_ends.run = refusals.run AND round_ends.round = refusals.first_blocked_round;
 
-COMMENT ON VIEW blocked_requests IS 'One row a request with a BLOCKED visit of the scan; a recovered one was selected after it.';
+COMMENT ON VIEW blocked_requests IS 'One row a request with a BLOCKED visit of the scan; a recovered one was selected after it. Where a sample of the rounds is kept, only requests with such a visit in a kept round are there, and what needs all of their visits is NULL.';
 COMMENT ON COLUMN blocked_requests.run IS '[-] Run.';
 COMMENT ON COLUMN blocked_requests.request_id IS '[-] Name of the branch; NULL if the recording ended before it did.';
 COMMENT ON COLUMN blocked_requests.request_group IS '[-] Its request group.';

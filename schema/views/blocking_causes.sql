@@ -32,23 +32,29 @@ SELECT
     runs.run,
     runs.label,
     causes.cause,
-    coalesce(refusals.num_visits, 0) AS num_visits,
-    CASE WHEN runs.probe <> 'off' THEN coalesce(probed.num_visits, 0) END AS num_probe_visits,
-    coalesce(refusals.num_requests, 0) AS num_requests,
-    coalesce(refusals.num_rounds, 0) AS num_rounds,
-    refusals.num_tokens_lost,
-    coalesce(stops.num_rounds_stopped, 0) AS num_rounds_stopped,
-    coalesce(stops.stopped_ms, 0) AS stopped_ms,
-    CASE WHEN runs.probe <> 'off' THEN coalesce(stops.num_bubble_rounds, 0) END AS num_bubble_rounds,
-    CASE WHEN runs.probe <> 'off' THEN coalesce(stops.rows_avoidable, 0) END AS rows_avoidable,
-    CASE WHEN runs.probe <> 'off' THEN coalesce(stops.tokens_avoidable, 0) END AS tokens_avoidable
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(refusals.num_visits, 0) END AS num_visits,
+    CASE WHEN runs.probe <> 'off' AND runs.sampled_fraction IS NULL THEN coalesce(probed.num_visits, 0) END
+        AS num_probe_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(refusals.num_requests, 0) END AS num_requests,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(refusals.num_rounds, 0) END AS num_rounds,
+    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_tokens_lost END AS num_tokens_lost,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(stops.num_rounds_stopped, 0) END AS num_rounds_stopped,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(stops.stopped_ms, 0) END AS stopped_ms,
+    CASE WHEN runs.probe <> 'off' AND runs.sampled_fraction IS NULL THEN coalesce(stops.num_bubble_rounds, 0) END
+        AS num_bubble_rounds,
+    CASE WHEN runs.probe <> 'off' AND runs.sampled_fraction IS NULL THEN coalesce(stops.rows_avoidable, 0) END
+        AS rows_avoidable,
+    CASE WHEN runs.probe <> 'off' AND runs.sampled_fraction IS NULL THEN coalesce(stops.tokens_avoidable, 0) END
+        AS tokens_avoidable,
+    coalesce(stops.num_rounds_stopped, 0) / nullif(kept.num_rounds, 0) AS stopped_rounds_fraction
 FROM causes
 JOIN runs USING (run)
+LEFT JOIN (SELECT run, count(*) AS num_rounds FROM round_ends GROUP BY run) AS kept ON kept.run = causes.run
 LEFT JOIN refusals ON refusals.run = causes.run AND refusals.cause = causes.cause
 LEFT JOIN probed ON probed.run = causes.run AND probed.cause = causes.cause
 LEFT JOIN stops ON stops.run = causes.run AND stops.cause = causes.cause;
 
-COMMENT ON VIEW blocking_causes IS 'One row a run and cause. Rows and rounds are lost to the cause of the refusal at which the scan stopped.';
+COMMENT ON VIEW blocking_causes IS 'One row a run and cause. Rows and rounds are lost to the cause of the refusal at which the scan stopped. Where a sample of the rounds is kept, totals are NULL and the share remains.';
 COMMENT ON COLUMN blocking_causes.run IS '[-] Run.';
 COMMENT ON COLUMN blocking_causes.label IS '[-] Name of the run.';
 COMMENT ON COLUMN blocking_causes.cause IS '[-] being_written or marked_again.';
@@ -62,3 +68,4 @@ COMMENT ON COLUMN blocking_causes.stopped_ms IS '[ms] Duration of those rounds t
 COMMENT ON COLUMN blocking_causes.num_bubble_rounds IS '[rounds] Of those rounds, the ones with an avoidable row; NULL when the probe was off.';
 COMMENT ON COLUMN blocking_causes.rows_avoidable IS '[rows] Avoidable rows behind such a stop; NULL when the probe was off.';
 COMMENT ON COLUMN blocking_causes.tokens_avoidable IS '[tokens] Tokens that would have filled them; NULL when the probe was off.';
+COMMENT ON COLUMN blocking_causes.stopped_rounds_fraction IS '[fraction] Share of the rounds whose scan stopped for the cause; of the kept ones where the run keeps a sample. Formula: num_rounds_stopped / rounds.';

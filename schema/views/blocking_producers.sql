@@ -1,5 +1,5 @@
 -- Who waited for whom: consumers by producer.
--- depends on: visits, awaited_states, requests
+-- depends on: runs, visits, awaited_states, requests
 
 CREATE VIEW blocking_producers AS
 WITH waits_of_consumers AS (
@@ -35,16 +35,17 @@ SELECT
     waits.run,
     requests.request_id AS producer_request_id,
     waits.cause,
-    waits.num_visits,
-    waits.num_probe_visits,
-    waits.num_consumers,
-    waits.first_round,
-    waits.last_round,
+    CASE WHEN runs.sampled_fraction IS NULL THEN waits.num_visits END AS num_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN waits.num_probe_visits END AS num_probe_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN waits.num_consumers END AS num_consumers,
+    CASE WHEN runs.sampled_fraction IS NULL THEN waits.first_round END AS first_round,
+    CASE WHEN runs.sampled_fraction IS NULL THEN waits.last_round END AS last_round,
     waits.producer
 FROM waits
+JOIN runs ON runs.run = waits.run
 LEFT JOIN requests ON requests.run = waits.run AND requests.request = waits.producer;
 
-COMMENT ON VIEW blocking_producers IS 'One row a run, producer and cause.';
+COMMENT ON VIEW blocking_producers IS 'One row a run, producer and cause. Where a sample of the rounds is kept, only who waited in a kept round is there, and counts are NULL.';
 COMMENT ON COLUMN blocking_producers.run IS '[-] Run.';
 COMMENT ON COLUMN blocking_producers.producer_request_id IS '[-] Name of the producer; NULL if the recording ended before it did.';
 COMMENT ON COLUMN blocking_producers.cause IS '[-] being_written or marked_again.';

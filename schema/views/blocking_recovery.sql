@@ -19,11 +19,14 @@ SELECT
     runs.run,
     any_value(runs.label) AS label,
     waits.cause,
-    count(*) AS num_visits,
-    count(*) FILTER (first_selected_round = round + 1) AS num_visits_selected_next,
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN count(*) END AS num_visits,
+    CASE
+        WHEN any_value(runs.sampled_fraction) IS NULL THEN count(*) FILTER (first_selected_round = round + 1)
+    END AS num_visits_selected_next,
     count(*) FILTER (first_selected_round = round + 1) / count(*) AS next_round_fraction,
     quantile_cont(first_selected_round - round, 0.5) AS p50_rounds_until_selected,
-    max(first_selected_round - round) AS most_rounds_until_selected
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN max(first_selected_round - round) END
+        AS most_rounds_until_selected
 FROM waits
 JOIN runs USING (run)
 GROUP BY runs.run, waits.cause;

@@ -26,7 +26,8 @@ SELECT
     greatest(num_rounds_for_rows, num_rounds_for_tokens) AS least_rounds,
     num_rounds / nullif(greatest(num_rounds_for_rows, num_rounds_for_tokens), 0) AS rounds_per_least_round
 FROM work
-JOIN runs USING (run);
+JOIN runs USING (run)
+WHERE runs.sampled_fraction IS NULL;
 
 COMMENT ON VIEW capacity_bound IS 'One row a run with rounds. The bound is policy-specific (another policy splits prompts into other rows) and not attainable in general: it knows no arrival, no dependency and no block.';
 COMMENT ON COLUMN capacity_bound.run IS '[-] Run.';

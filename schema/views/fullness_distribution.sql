@@ -1,5 +1,5 @@
 -- How many rounds were how full.
--- depends on: rounds
+-- depends on: rounds, runs
 -- cached by: run
 
 CREATE VIEW fullness_distribution AS
@@ -16,14 +16,15 @@ WITH levels AS (
     FROM rounds
 )
 SELECT
-    run,
+    levels.run,
     measure,
     level::INTEGER AS level,
     min(filled) AS filled_fraction,
-    count(*) AS num_rounds,
-    count(*) / sum(count(*)) OVER (PARTITION BY run, measure) AS rounds_fraction
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN count(*) END AS num_rounds,
+    count(*) / sum(count(*)) OVER (PARTITION BY levels.run, measure) AS rounds_fraction
 FROM levels
-GROUP BY run, measure, level;
+JOIN runs ON runs.run = levels.run
+GROUP BY levels.run, measure, level;
 
 COMMENT ON VIEW fullness_distribution IS 'One row a run, measure and level of fullness that occurs: rows by their number, tokens by twentieths of the budget.';
 COMMENT ON COLUMN fullness_distribution.run IS '[-] Run.';

@@ -1,8 +1,11 @@
 -- Work done more than once: prompt intervals that were computed before.
--- depends on: rows, requests, repeated_blocks
+-- depends on: rows, requests, repeated_blocks, runs
 
 CREATE VIEW repeated_intervals AS
-WITH own AS (  -- only requests that were preempted can compute an interval of their own again
+WITH whole AS (  -- of a sample, the row that computed the interval first may not be kept
+    SELECT run FROM runs WHERE sampled_fraction IS NULL
+),
+own AS (  -- only requests that were preempted can compute an interval of their own again
     SELECT
         rows.run, rows.round, rows.slot, rows.request, requests.request_id, requests.num_prompt_tokens,
         rows.first_token, rows.first_token + rows.num_tokens AS end_token,
@@ -11,6 +14,7 @@ WITH own AS (  -- only requests that were preempted can compute an interval of t
         ) AS computed_end
     FROM rows
     JOIN requests ON requests.run = rows.run AND requests.request = rows.request
+    JOIN whole ON whole.run = rows.run
     WHERE requests.num_preemptions > 0 OR requests.num_repeated_tokens > 0
 )
 SELECT
@@ -44,7 +48,7 @@ LEFT JOIN requests AS again ON again.run = repeated_blocks.run AND again.request
 LEFT JOIN requests AS first_one
     ON first_one.run = repeated_blocks.run AND first_one.request = repeated_blocks.first_request;
 
-COMMENT ON VIEW repeated_intervals IS 'One row an interval that was computed again: by the same request after a preemption, to the token; or by another one with the same content, in whole blocks of hash_block_size tokens.';
+COMMENT ON VIEW repeated_intervals IS 'One row an interval that was computed again: by the same request after a preemption, to the token; or by another one with the same content, in whole blocks of hash_block_size tokens. Of runs that keep a sample of their rounds the first kind is left out.';
 COMMENT ON COLUMN repeated_intervals.run IS '[-] Run.';
 COMMENT ON COLUMN repeated_intervals.cause IS '[-] preemption; side_by_side (both requests computed it in one round); computed_before (an earlier round had computed it; it was evicted, or not to be used yet).';
 COMMENT ON COLUMN repeated_intervals.round IS '[-] Round that computed it again.';

@@ -10,9 +10,11 @@ WITH lined_up AS (
         registered_ns,
         first_selected_ns,
         first_selected_round,
+        num_blocked_visits,
         coalesce(first_selected_round, 4611686018427387904) AS turn,
         ceil(log2(max(request) OVER (PARTITION BY run) + 2))::BIGINT AS num_bits
     FROM requests
+    WHERE first_selected_ns IS NULL OR first_selected_round IS NOT NULL  -- else it was selected before the recording
 ),
 bits AS (
     SELECT run, request, turn, unnest(range(num_bits)) AS bit
@@ -57,12 +59,20 @@ SELECT
     lined_up.request_id,
     (lined_up.registered_ns - runs.origin_ns) / 1e6 AS registered_ms,
     lined_up.first_selected_round IS NOT NULL AS is_selected,
-    (coalesce(lined_up.first_selected_ns, ends.last_start_ns) - lined_up.registered_ns) / 1e6 AS waited_ms,
-    coalesce(lined_up.first_selected_round, ends.last_round + 1) - first_chance.round AS num_rounds_waited,
-    coalesce(put_off.num_deferrals, 0) AS num_deferrals,
-    coalesce(put_off.num_blocked_visits, 0) AS num_blocked_visits,
-    coalesce(put_off.num_held_visits, 0) AS num_held_visits,
-    coalesce(put_off.num_other_visits, 0) AS num_other_visits,
+    (
+        coalesce(lined_up.first_selected_ns, CASE WHEN runs.sampled_fraction IS NULL THEN ends.last_start_ns END)
+        - lined_up.registered_ns
+    ) / 1e6 AS waited_ms,
+    -- of a sample, the rounds and visits that are not kept cannot be counted
+    CASE
+        WHEN runs.sampled_fraction IS NULL
+            THEN coalesce(lined_up.first_selected_round, ends.last_round + 1) - first_chance.round
+    END AS num_rounds_waited,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(put_off.num_deferrals, 0) END AS num_deferrals,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(put_off.num_blocked_visits, 0)
+        ELSE lined_up.num_blocked_visits END AS num_blocked_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(put_off.num_held_visits, 0) END AS num_held_visits,
+    CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(put_off.num_other_visits, 0) END AS num_other_visits,
     overtakes.num_overtakes,
     lined_up.request
 FROM lined_up
@@ -73,7 +83,7 @@ LEFT JOIN ends ON ends.run = lined_up.run
 ASOF LEFT JOIN rounds AS first_chance
     ON first_chance.run = lined_up.run AND lined_up.registered_ns <= first_chance.schedule_start_ns;
 
-COMMENT ON VIEW request_waits IS 'One row a request that the engine saw end. A request that was never selected is counted to the last round.';
+COMMENT ON VIEW request_waits IS 'One row a request that the engine saw end. A request that was never selected is counted to the last round; one that was selected before the recording began is left out. Where a sample of the rounds is kept, counts of rounds and visits are NULL, but that of BLOCKED visits is exact.';
 COMMENT ON COLUMN request_waits.run IS '[-] Run.';
 COMMENT ON COLUMN request_waits.request_id IS '[-] Name of the branch.';
 COMMENT ON COLUMN request_waits.registered_ms IS '[ms] When the scheduler received it, after the start of the first round.';

@@ -17,11 +17,16 @@ SELECT
     sum(lives.num_prompt_tokens)::BIGINT AS num_prompt_tokens,
     sum(lives.num_reused_tokens)::BIGINT AS num_reused_tokens,
     sum(lives.num_reused_tokens) / nullif(sum(lives.num_prompt_tokens), 0) AS reused_fraction,
-    count(first_refusals.request) AS num_refused_requests,
-    sum(first_refusals.matched_tokens)::BIGINT AS num_matched_tokens,
-    sum(first_refusals.ready_tokens)::BIGINT AS num_ready_tokens,
-    sum(first_refusals.matched_tokens - first_refusals.ready_tokens)::BIGINT AS num_unready_tokens,
-    sum(lives.num_reused_tokens) FILTER (first_refusals.request IS NOT NULL)::BIGINT AS num_tokens_reused_after_refusal
+    -- of a sample, the first refusal may not be kept
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN count(first_refusals.request) END AS num_refused_requests,
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN sum(first_refusals.matched_tokens)::BIGINT END AS num_matched_tokens,
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN sum(first_refusals.ready_tokens)::BIGINT END AS num_ready_tokens,
+    CASE WHEN any_value(runs.sampled_fraction) IS NULL THEN sum(first_refusals.matched_tokens - first_refusals.ready_tokens)::BIGINT END
+        AS num_unready_tokens,
+    CASE
+        WHEN any_value(runs.sampled_fraction) IS NULL
+            THEN sum(lives.num_reused_tokens) FILTER (first_refusals.request IS NOT NULL)::BIGINT
+    END AS num_tokens_reused_after_refusal
 FROM runs
 JOIN request_lives AS lives USING (run)
 LEFT JOIN first_refusals ON first_refusals.run = lives.run AND first_refusals.request = lives.request

@@ -1,5 +1,5 @@
 -- One row of numbers a run.
--- depends on: runs, rounds, round_ends, requests, request_lives, group_lives
+-- depends on: runs, opened_runs, rounds, round_ends, requests, request_lives, group_lives
 -- cached by: run
 
 CREATE VIEW run_summary AS
@@ -16,7 +16,10 @@ WITH of_rounds AS (
         sum(num_blocked_visits)::BIGINT AS num_blocked_visits,
         sum(rows_avoidable)::BIGINT AS rows_avoidable,
         sum(tokens_avoidable)::BIGINT AS tokens_avoidable,
-        count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds
+        avg(rows_avoidable) AS avoidable_per_round,
+        count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds,
+        max(row_capacity) AS row_capacity,
+        max(token_budget) AS token_budget
     FROM rounds
     GROUP BY run
 ),
@@ -31,7 +34,7 @@ of_times AS (
 of_requests AS (
     SELECT
         run,
-        count(*) FILTER (outcome = 'finished') AS num_requests_finished,
+        count(*) FILTER (outcome IN ('finished', 'continued')) AS num_requests_finished,
         sum(num_reused_tokens)::BIGINT AS num_reused_tokens,
         sum(num_prompt_tokens) FILTER (num_reused_tokens IS NOT NULL)::BIGINT AS num_prompt_tokens,
         count(*) FILTER (num_blocked_visits > 0) AS num_blocked_requests,
@@ -56,32 +59,45 @@ of_groups AS (
 SELECT
     runs.run,
     runs.label,
-    CASE WHEN is_observed THEN coalesce(num_rounds, 0) END AS num_rounds,
-    CASE WHEN is_observed THEN coalesce(num_empty_steps, 0) END AS num_empty_steps,
-    rows_per_round,
-    tokens_per_round,
-    row_fullness_fraction,
-    token_fullness_fraction,
+    -- of a sample of the rounds: what was counted over all of them; what nobody counted is NULL, a sample is no sum
+    CASE WHEN is_observed THEN coalesce(exact_num_rounds, num_rounds, 0) END AS num_rounds,
+    CASE WHEN is_observed THEN coalesce(exact_num_empty_steps, num_empty_steps, 0) END AS num_empty_steps,
+    coalesce(exact_num_rows / nullif(exact_num_rounds, 0), rows_per_round) AS rows_per_round,
+    coalesce(exact_num_tokens / nullif(exact_num_rounds, 0), tokens_per_round) AS tokens_per_round,
+    coalesce(exact_num_rows / nullif(exact_num_rounds * of_rounds.row_capacity, 0), row_fullness_fraction)
+        AS row_fullness_fraction,
+    coalesce(exact_num_tokens / nullif(exact_num_rounds * of_rounds.token_budget, 0), token_fullness_fraction)
+        AS token_fullness_fraction,
     CASE WHEN is_observed THEN coalesce(num_requests_finished, 0) END AS num_requests_finished,
-    CASE WHEN is_observed THEN coalesce(num_scheduled_tokens, 0) END AS num_scheduled_tokens,
+    CASE WHEN is_observed THEN coalesce(exact_num_tokens, num_scheduled_tokens, 0) END AS num_scheduled_tokens,
     CASE WHEN is_observed THEN coalesce(num_reused_tokens, 0) END AS num_reused_tokens,
     CASE WHEN is_observed THEN coalesce(num_prompt_tokens, 0) END AS num_prompt_tokens,
     num_reused_tokens / nullif(num_prompt_tokens, 0) AS reused_fraction,
-    CASE WHEN is_observed THEN coalesce(num_blocked_visits, 0) END AS num_blocked_visits,
+    CASE WHEN is_observed THEN coalesce(exact_num_blocked_visits, num_blocked_visits, 0) END AS num_blocked_visits,
     CASE WHEN is_observed THEN coalesce(num_blocked_requests, 0) END AS num_blocked_requests,
     CASE WHEN is_observed THEN coalesce(num_recovered_requests, 0) END AS num_recovered_requests,
     -- without an observed engine, or a probe that looks behind the stops: unknown, not 0
-    CASE WHEN is_observed AND probe <> 'off' THEN coalesce(rows_avoidable, 0) END AS rows_avoidable,
-    CASE WHEN is_observed AND probe <> 'off' THEN coalesce(tokens_avoidable, 0) END AS tokens_avoidable,
-    CASE WHEN is_observed AND probe <> 'off' THEN coalesce(num_bubble_rounds, 0) END AS num_bubble_rounds,
+    CASE WHEN is_observed AND probe <> 'off' AND sampled_fraction IS NULL THEN coalesce(rows_avoidable, 0) END
+        AS rows_avoidable,
+    CASE WHEN is_observed AND probe <> 'off' AND sampled_fraction IS NULL THEN coalesce(tokens_avoidable, 0) END
+        AS tokens_avoidable,
+    CASE WHEN is_observed AND probe <> 'off' AND sampled_fraction IS NULL THEN coalesce(num_bubble_rounds, 0) END
+        AS num_bubble_rounds,
     CASE WHEN is_observed AND probe <> 'off' THEN num_bubble_rounds / nullif(num_rounds, 0) END AS bubble_round_fraction,
     mean_latency_ms,
     p50_latency_ms,
     p95_latency_ms,
     mean_group_latency_ms,
-    duration_ms,
-    mean_round_ms
+    CASE WHEN sampled_fraction IS NULL THEN duration_ms END AS duration_ms,
+    mean_round_ms,
+    sampled_fraction,
+    CASE WHEN is_observed THEN coalesce(num_rounds, 0) END AS num_rounds_kept,
+    CASE WHEN probe <> 'off' THEN avoidable_per_round END AS avoidable_rows_per_round
 FROM runs
+JOIN (
+    SELECT run, exact_num_rounds, exact_num_rows, exact_num_tokens, exact_num_empty_steps, exact_num_blocked_visits
+    FROM opened_runs
+) AS exact USING (run)
 LEFT JOIN of_rounds USING (run)
 LEFT JOIN of_times USING (run)
 LEFT JOIN of_requests USING (run)
@@ -116,3 +132,6 @@ COMMENT ON COLUMN run_summary.p95_latency_ms IS '[ms] 95th percentile of the sam
 COMMENT ON COLUMN run_summary.mean_group_latency_ms IS '[ms] Mean latency of request groups, first branch sent to last completed.';
 COMMENT ON COLUMN run_summary.duration_ms IS '[ms] From the start of the first round to the end of the last.';
 COMMENT ON COLUMN run_summary.mean_round_ms IS '[ms] Mean duration of a round, without probe and recorder.';
+COMMENT ON COLUMN run_summary.sampled_fraction IS '[fraction] Share of the rounds that was drawn and kept; NULL when every round is kept. Of a sample, counts that the recorder took over all rounds are exact, means and shares are those of the kept rounds, and other totals are NULL.';
+COMMENT ON COLUMN run_summary.num_rounds_kept IS '[rounds] Rounds whose rows, visits and spans are in the run.';
+COMMENT ON COLUMN run_summary.avoidable_rows_per_round IS '[rows] Mean avoidable rows a kept round. Formula: sum(rows_avoidable) / num_rounds_kept; NULL when the probe was off.';

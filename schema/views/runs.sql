@@ -39,7 +39,8 @@ SELECT
     input_order,
     repeat,
     arrival_rate,
-    is_async
+    is_async,
+    sampled_fraction
 FROM opened_runs
 ORDER BY run;
 
@@ -76,3 +77,4 @@ COMMENT ON COLUMN runs.input_order IS '[-] Order in which the stream offers its 
 COMMENT ON COLUMN runs.repeat IS '[-] Number of the repeat of the stream; NULL when it is not repeated.';
 COMMENT ON COLUMN runs.arrival_rate IS '[groups/s] Mean rate at which the stream offers its groups.';
 COMMENT ON COLUMN runs.is_async IS '[-] Whether the engine schedules a round before the one before it has ended.';
+COMMENT ON COLUMN runs.sampled_fraction IS '[fraction] Share of the rounds that was drawn and kept; NULL when every round is kept.';

@@ -36,9 +36,9 @@ SELECT
     runs.label,
     slot_class,
     -- rows behind a stop that no probe looked at are in the classes after avoidable: unknown, not 0
-    CASE WHEN probe <> 'off' OR position = 0 THEN num_slots END AS num_slots,
+    CASE WHEN (probe <> 'off' OR position = 0) AND sampled_fraction IS NULL THEN num_slots END AS num_slots,
     CASE WHEN probe <> 'off' OR position = 0 THEN num_slots / nullif(num_slots_of_all, 0) END AS slot_fraction,
-    CASE WHEN probe <> 'off' OR position = 0 THEN slot_ms END AS slot_ms,
+    CASE WHEN (probe <> 'off' OR position = 0) AND sampled_fraction IS NULL THEN slot_ms END AS slot_ms,
     CASE WHEN probe <> 'off' OR position = 0 THEN slot_ms / nullif(slot_ms_of_all, 0) END AS slot_time_fraction,
     position
 FROM classes

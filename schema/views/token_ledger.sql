@@ -38,7 +38,7 @@ SELECT
     num_scheduled_tokens,
     num_scheduled_tokens - num_scheduled_prompt_tokens AS num_output_tokens_scheduled,
     num_preemptions,
-    coalesce(num_preempted_tokens, 0) AS num_tokens_repeated_after_preemption,
+    CASE WHEN sampled_fraction IS NULL THEN coalesce(num_preempted_tokens, 0) END AS num_tokens_repeated_after_preemption,
     coalesce(num_overlap_tokens, 0) AS num_overlap_tokens,
     (num_repeated_tokens + coalesce(num_overlap_tokens, 0)) / nullif(num_scheduled_tokens, 0) AS overlap_fraction
 FROM sums

@@ -1,5 +1,5 @@
 -- How the looks at waiting requests ended.
--- depends on: visits
+-- depends on: visits, runs
 -- cached by: run
 
 CREATE VIEW visit_outcomes AS
@@ -9,10 +9,11 @@ SELECT
     outcome,
     reason,
     cause,
-    sum(last_round - round + 1)::BIGINT AS num_visits,
+    CASE WHEN any_value(sampled_fraction) IS NULL THEN sum(last_round - round + 1)::BIGINT END AS num_visits,
     min(round) AS first_round,
     max(last_round) AS last_round
 FROM visits
+JOIN (SELECT run, sampled_fraction FROM runs) AS runs USING (run)
 GROUP BY run, witness, outcome, reason, cause;
 
 COMMENT ON VIEW visit_outcomes IS 'One row a run and kind of outcome of a visit that did not select. The scan itself (native) and the probe are never added up.';

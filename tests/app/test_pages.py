@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests import builders
 from tests.page_list import ROOT, listed_pages
+from tests.sampled_builder import sampled_run
 
 PAGES = {name: page.heading for name, page in listed_pages().items()}
 
@@ -33,6 +34,7 @@ RUNS = {
     "incomplete": builders.incomplete_run,
     "simulated": simulated_and_real,
     "broken": broken_and_whole,
+    "sampled": sampled_run,
 }
 
 
@@ -73,6 +75,13 @@ def test_simulated_and_incomplete_runs_are_marked_on_every_page(tmp_path, open_a
     app = go(open_app(tmp_path), page)
     warnings = "\n".join(warning.value for warning in app.warning)
     assert "incomplete is incomplete" in warnings and "was simulated" in warnings
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_sample_is_marked_on_every_page(tmp_path, open_app, page):
+    sampled_run(tmp_path)
+    app = go(open_app(tmp_path), page)
+    assert "keeps a sample of 25.0 % of its rounds" in "\n".join(warning.value for warning in app.warning)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -17,6 +17,7 @@ README = (ROOT / "README.md").read_text()
 # Options of vLLM, make and pip that the README shows; the others must be ours.
 NOT_OURS = {
     "--tensor-parallel-size",
+    "--port",
     "--mamba-cache-mode",
     "--enable-prefix-caching",
     "--scheduler-cls",
@@ -53,7 +54,12 @@ def test_every_command_is_shown(command: str) -> None:
 
 
 def test_options_exist() -> None:
-    helps = help_of("radixflow.collector.cli") + help_of("radixflow.app.report.cli") + "--model --runs"
+    helps = (
+        help_of("radixflow.collector.cli")
+        + help_of("radixflow.collector.cli", "attach")
+        + help_of("radixflow.app.report.cli")
+        + "--model --runs"
+    )
     assert "--policy" in helps
     assert unknown_options(README, helps) == set()
     assert unknown_options("run it with --no-such-option", helps) == {"--no-such-option"}

@@ -105,7 +105,7 @@ def test_first_tokens_are_those_of_each_request_computed_alone(hybrid: Recorded,
 
 
 def test_prompts_are_split_at_boundaries_of_the_state_blocks(hybrid: Recorded) -> None:
-    """Else a state is published under a boundary at which it was never computed (see ``_safe_block_size``)."""
+    """Else a state is published under a boundary at which it was never computed (see ``safe_block_size``)."""
     block_size = RunDirectory(hybrid.paths[0]).manifest.model["block_size"]
     assert block_size > 128  # the default that vLLM's CPU platform would fall back to
     off_boundary = f"""

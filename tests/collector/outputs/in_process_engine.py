@@ -17,7 +17,7 @@ from tests.collector.outputs.answers import Answer, Logits
 from tests.collector.outputs.streams import StreamRequest
 
 BLOCK_SIZE = 288
-"""Tokens: the smallest block whose attention page holds a state of tiny-hybrid. Explicit: see ``_safe_block_size``."""
+"""Tokens: the smallest block whose attention page holds a state of tiny-hybrid. Explicit: see ``safe_block_size``."""
 MAX_MODEL_LEN = 2048
 MAX_NUM_SEQS = 8
 STEP_NS = 2_000_000

@@ -1,0 +1,1 @@
+"""Recording a server that somebody else loads: runs one after another, switched while it serves."""
