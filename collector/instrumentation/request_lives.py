@@ -41,6 +41,11 @@ class RequestLife:
     was_overtaken: bool = False
     is_continued: bool = False
 
+    def go_on(self, first_selected_ns: int, num_computed_tokens: int) -> None:
+        """The request had been selected before this recording, and has so many tokens computed."""
+        self.released_ns, self.first_selected_ns, self.is_continued = self.registered_ns, first_selected_ns, True
+        self.num_covered_tokens = self.computed_end = num_computed_tokens
+
     def add_row(self, first_token: int, num_tokens: int, from_waiting: bool) -> None:
         """Count one scheduled interval; ``from_waiting`` when a cache hit was adopted right before it."""
         self.num_scheduled_tokens += num_tokens

@@ -66,10 +66,7 @@ class RoundRecorder(ScanListener):
         if request.request_id in self._lives:
             return  # a streaming session goes on under its name
         now = self._scan.clock()
-        life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, now)
-        self._lives[request.request_id] = life
-        self._num_registered += 1
-        self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, now))
+        life = self._take_on(request, now)
         hashes = request.block_hashes
         life.last_block_hash = hash_number(hashes[-1]) if hashes else None
         blocks = self._blocks.new_blocks(life.number, hashes)
@@ -79,17 +76,17 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def adopt(self, request: Any, registered_ns: int, first_selected_ns: int | None) -> None:
-        """Take on a request that was there before this recording; to be told in the order of registration.
-
-        Its blocks are not stored: those of all requests at once would hold up the round that begins.
-        """
-        life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, registered_ns)
+        """Take on a request that was there before, without its blocks: those of all at once would hold up a round."""
+        life = self._take_on(request, registered_ns)
         if first_selected_ns is not None:
-            life.released_ns, life.first_selected_ns, life.is_continued = registered_ns, first_selected_ns, True
-            life.num_covered_tokens = life.computed_end = request.num_computed_tokens
+            life.go_on(first_selected_ns, request.num_computed_tokens)
+
+    def _take_on(self, request: Any, registered_ns: int) -> RequestLife:
+        life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, registered_ns)
         self._lives[request.request_id] = life
         self._num_registered += 1
         self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, registered_ns))
+        return life
 
     @never_raises
     def preempted(self, request: Any) -> None:
@@ -209,7 +206,7 @@ class RoundRecorder(ScanListener):
             self._write_events()
             return
         self._round += 1
-        self._count(output.num_scheduled_tokens)
+        self._sample.count(output.num_scheduled_tokens, self._num_empty_steps, notes.visits)
         if not self._sample.is_kept:
             self._pass_over(output.num_scheduled_tokens)
             return
@@ -222,17 +219,9 @@ class RoundRecorder(ScanListener):
         self._open_rounds[self._round] = row
         self._num_empty_steps = 0
 
-    def _count(self, scheduled: dict[str, int]) -> None:
-        if not self._sample.is_whole:
-            blocked = sum(visit.outcome == "blocked" for visit in self._notes.visits)
-            self._sample.count(len(scheduled), sum(scheduled.values()), self._num_empty_steps, blocked)
-
     def _pass_over(self, scheduled: dict[str, int]) -> None:
         """A round that is not kept: what it does to requests counts, and nothing else is written of it."""
-        for visit in self._notes.visits:
-            if visit.outcome == "blocked":
-                self._block(visit)
-        self._tell_overtaken()
+        self._tell_put_off()
         self._write_rows(scheduled, {})
         self._write_events()
         self._num_empty_steps = 0
@@ -302,14 +291,14 @@ class RoundRecorder(ScanListener):
             for table, rows in (("visits", ended), ("awaited_states", awaited)):
                 if rows:
                     self._writer.append(table, rows)
-        for visit in visits:
-            if visit.outcome == "blocked" and visit.witness == "native":
-                self._block(visit)
-        self._tell_overtaken()
+        self._tell_put_off()
         pairs = zip(visits, places, strict=True)
         return {visit.request.request_id: place for visit, place in pairs if visit.outcome == "selected"}
 
-    def _tell_overtaken(self) -> None:
+    def _tell_put_off(self) -> None:
+        for visit in self._notes.visits:
+            if visit.outcome == "blocked":
+                self._block(visit)
         for life, overtaker in newly_overtaken(self._notes.visits, self._lives):
             self._event(self._notes.started_ns, life, "overtaken", self._round, overtaker)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from radixflow.collector.instrumentation.step_notes import Visit
+
 
 class RoundSample:
     """Draws each round by itself, so that no rhythm of the traffic meets one of the sample.
@@ -28,14 +30,22 @@ class RoundSample:
         """Decide on the round that begins."""
         self.is_kept = self.is_whole or self._random.random() < self._share
 
-    def count(self, num_rows: int, num_tokens: int, num_empty_steps: int, num_blocked_visits: int) -> None:
-        """Count a round, kept or not."""
+    def count(self, scheduled: dict[str, int], num_empty_steps: int, visits: list[Visit]) -> None:
+        """Count a round, kept or not.
+
+        Args:
+            scheduled: Tokens by request.
+            num_empty_steps: Steps without work before it.
+            visits: Visits of its scan.
+        """
+        if self.is_whole:
+            return
         counts = self._counts
         counts["rounds"] += 1
-        counts["rows"] += num_rows
-        counts["tokens"] += num_tokens
+        counts["rows"] += len(scheduled)
+        counts["tokens"] += sum(scheduled.values())
         counts["empty_steps"] += num_empty_steps
-        counts["blocked_visits"] += num_blocked_visits
+        counts["blocked_visits"] += sum(visit.outcome == "blocked" for visit in visits)
 
     def facts(self) -> dict[str, Any]:
         """What the writer says of the sample; nothing where every round is kept."""
