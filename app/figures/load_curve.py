@@ -35,7 +35,7 @@ def load_curve(table: pa.Table) -> go.Figure:
     rows = [row for row in table.to_pylist() if row["offered_per_second"] is not None]
     if not rows:
         return layout.empty_figure("The offered load is not known: no client of ours offered them, or all at once.")
-    figure = make_subplots(rows=1, cols=len(_PANELS), horizontal_spacing=0.07)
+    figure = make_subplots(rows=1, cols=len(_PANELS), horizontal_spacing=0.1)
     layout.style(figure, 400, legend={"y": 1.06})
     in_legend: set[str] = set()
     for column, panel in enumerate(_PANELS, start=1):

@@ -45,11 +45,12 @@ def round_scan(rounds: pa.Table, scan: pa.Table) -> go.Figure:
         rounds: The row of ``queries.round_lens.one_round``.
         scan: Rows of ``queries.round_lens.scan``.
     """
-    looks = scan.to_pylist()[:MAX_LOOKS]
+    looks = _placed(scan.to_pylist()[:MAX_LOOKS])
     if rounds.num_rows == 0 or not looks:
         return layout.empty_figure("This round considered no request.", 160)
     (row,) = rounds.to_pylist()
-    figure = layout.new_figure(118 + 21 * len(looks), bargap=0.25, margin={"l": 16, "r": 16, "t": 48, "b": 48})
+    last = looks[-1]["place"]
+    figure = layout.new_figure(118 + 21 * (last + 1), bargap=0.25, margin={"l": 16, "r": 16, "t": 48, "b": 48})
     for style in SLOT_STYLES:
         own = [look for look in looks if _style(look) == style]
         if own:
@@ -60,14 +61,24 @@ def round_scan(rounds: pa.Table, scan: pa.Table) -> go.Figure:
     _add_stop(figure, row, looks)
     figure.update_xaxes(title_text="Tokens of the budget, taken in this order (tokens)", range=[0, end])
     figure.update_yaxes(
-        range=[len(looks) - 0.4, -0.6],
-        tickvals=list(range(len(looks))),
+        range=[last + 0.6, -0.6],
+        tickvals=[look["place"] for look in looks],
         ticktext=[_name(look) for look in looks],
         automargin=True,
         showgrid=False,
         ticksuffix="  ",
     )
     return figure
+
+
+def _placed(looks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give each look its line; one is left free for the stop where the probe went on behind it."""
+    num_native = sum(look["witness"] == "native" for look in looks)
+    gap = 1 if num_native else 0
+    return [
+        look | {"place": place + (gap if look["witness"] == "probe" else 0), "num_native": num_native}
+        for place, look in enumerate(looks)
+    ]
 
 
 def _style(look: dict[str, Any]) -> str:
@@ -93,7 +104,7 @@ def _bars(style: str, looks: list[dict[str, Any]]) -> go.Bar:
     shades = [group_shade(each["request_group"]) if style == "used" else look.fill for each in looks]
     return go.Bar(
         orientation="h",
-        y=[each["step"] for each in looks],
+        y=[each["place"] for each in looks],
         x=[each["num_tokens"] for each in looks],
         base=[each["tokens_before"] for each in looks],
         name="Selected" if style == "used" else "READY behind the stop",
@@ -108,7 +119,7 @@ def _refusals(style: str, looks: list[dict[str, Any]]) -> go.Scatter:
     colour, symbol = _REFUSALS[style]
     return go.Scatter(
         x=[each["tokens_before"] for each in looks],
-        y=[each["step"] for each in looks],
+        y=[each["place"] for each in looks],
         mode="markers",
         name=SLOT_STYLES[style].label,
         marker={
@@ -129,7 +140,7 @@ def _words(looks: list[dict[str, Any]], end: float) -> go.Scatter:
     left = [_end_of(look) > 0.55 * end and look["tokens_before"] > 0.35 * end for look in looks]
     return go.Scatter(
         x=[look["tokens_before"] if before else _end_of(look) for look, before in zip(looks, left, strict=True)],
-        y=[look["step"] for look in looks],
+        y=[look["place"] for look in looks],
         mode="text",
         text=[f"   {layout.plain(_outcome(look))}   " for look in looks],
         textposition=["middle left" if before else "middle right" for before in left],
@@ -178,15 +189,18 @@ def _add_budget(figure: go.Figure, row: dict[str, Any], end: float) -> None:
 
 def _add_stop(figure: go.Figure, row: dict[str, Any], looks: list[dict[str, Any]]) -> None:
     """Draw the line below which nothing happened: only the probe looked there."""
-    num_native = sum(look["witness"] == "native" for look in looks)
-    if num_native == len(looks):
+    num_native = looks[0]["num_native"]
+    if num_native == len(looks) or not num_native:
         return
-    figure.add_hline(
-        y=num_native - 0.5,
-        line={"color": GUIDE, "width": 2},
-        annotation={
-            "text": f"the scan stopped here: {layout.plain(reason_words(row['stop_reason']))}",
-            "font": {"size": 12, "color": GUIDE},
-        },
-        annotation_position="bottom right",
+    figure.add_hline(y=num_native - 0.5, line={"color": GUIDE, "width": 2})
+    figure.add_annotation(
+        text=f"<b>the scan stopped here:</b> {layout.plain(reason_words(row['stop_reason']))}; below is what it missed",
+        xref="paper",
+        x=0,
+        xanchor="left",
+        xshift=6,
+        y=num_native,
+        yanchor="middle",
+        showarrow=False,
+        font={"size": 12, "color": GUIDE},
     )

@@ -53,17 +53,23 @@ def round_spans(spans: pa.Table) -> go.Figure:
 
 
 def _durations(rows: list[dict[str, Any]], end: float) -> go.Scatter:
-    """Write each duration behind its bar, or on it where the bar is long."""
-    long = [row["duration_ms"] > end / 2 for row in rows]
+    """Write each duration behind its bar, or on it where the bar is long; of several bars of one line their number."""
+    of_line: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        of_line.setdefault(_name(row), []).append(row)
+    x, text, position = [], [], []
+    for own in of_line.values():
+        last = max(own, key=lambda row: row["after_round_start_ms"] + row["duration_ms"])
+        inside = len(own) == 1 and last["duration_ms"] > end / 2
+        x.append(last["after_round_start_ms"] + last["duration_ms"] / (2 if inside else 1))
+        position.append("middle center" if inside else "middle right")
+        text.append(units.duration(last["duration_ms"]) if len(own) == 1 else f"{units.number(len(own))} intervals")
     return go.Scatter(
-        x=[
-            row["after_round_start_ms"] + row["duration_ms"] / (2 if inside else 1)
-            for row, inside in zip(rows, long, strict=True)
-        ],
-        y=[_name(row) for row in rows],
+        x=x,
+        y=list(of_line),
         mode="text",
-        text=[f"  {units.duration(row['duration_ms'])}  " for row in rows],
-        textposition=["middle center" if inside else "middle right" for inside in long],
+        text=[f"  {each}  " for each in text],
+        textposition=position,
         textfont={"size": 12},
         cliponaxis=False,
         hoverinfo="skip",

@@ -96,7 +96,7 @@ def queue_sentence(row: dict[str, Any]) -> str:
         f"{units.number(row['num_held'])} of them held. It preempted {preempted} and left "
         f"{units.counted(row['num_free_blocks'], 'block')} free. Native scheduling took "
         f"{units.duration(row['schedule_ms'])}; the recorder took {units.duration(row['recorder_ms'])}{probe}, "
-        f"which is part of no duration here."
+        f"which is part of no duration and, in the figure, a gap behind schedule."
     )
 
 

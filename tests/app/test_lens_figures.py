@@ -36,15 +36,16 @@ def test_a_scan_adds_up_along_the_budget_and_stops_where_it_stopped(pair):
     drawn = {trace.name: trace for trace in figure.data if trace.name}
     assert (list(drawn["Selected"].base), list(drawn["Selected"].x)) == ([0], [48])
     ready = drawn["READY behind the stop"]
-    assert (list(ready.base), list(ready.x), list(ready.y)) == ([48], [48], [3])
+    assert (list(ready.base), list(ready.x), list(ready.y)) == ([48], [48], [4])
     assert ready.marker.color == (AVOIDABLE,) and list(ready.customdata) == ["b0"]
     waits = drawn["Waiting on a producer"]
-    assert (list(waits.x), list(waits.y)) == ([48, 48], [1, 2])
+    assert (list(waits.x), list(waits.y)) == ([48, 48], [1, 3])
     assert list(waits.marker.symbol) == ["diamond", "diamond-open"]
     lines = [(shape.y0, shape.x0) for shape in figure.layout.shapes]
     assert (1.5, 0) in lines and any(x == 128 for _, x in lines)
     said = " ".join(annotation.text for annotation in figure.layout.annotations)
-    assert "budget 128 tokens" in said and "the scan stopped here: a request was blocked" in said
+    assert "budget 128 tokens" in said and "the scan stopped here:</b> a request was blocked" in said
+    assert next(each.y for each in figure.layout.annotations if "stopped here" in each.text) == 2
 
 
 def test_a_scan_that_ended_by_itself_draws_no_stop(pair):
@@ -76,6 +77,18 @@ def test_the_spans_of_a_round_keep_clocks_and_workers_apart(tmp_path):
         "Device clock (CUDA events)": ["execute (worker 1, device)"],
     }
     assert list(figure.data[0].x) == pytest.approx([10e-6, 60e-6, 10e-6])
+
+
+def test_many_intervals_of_one_component_are_counted_not_added_up(tmp_path):
+    run = builders.RunBuilder(tmp_path / "run")
+    run.request("a0")
+    run.round(("a0", 48))
+    lookups = [{"component": "lookup", "start_ns": start, "end_ns": start + 2} for start in (1002, 1005, 1008)]
+    run.rows_of["spans"] += [run.rows_of["spans"][0] | each for each in lookups]
+    with open_runs([run.write()]) as connection:
+        _, _, figure = lens(connection, 0, 1)
+    words = dict(zip(figure.data[-1].y, (text.strip() for text in figure.data[-1].text), strict=True))
+    assert words["lookup (worker 0)"] == "3 intervals" and words["execute (worker 0)"] == "60.0 ns"
 
 
 def test_the_life_of_a_request_shows_every_round_and_its_producers(pair):
