@@ -1,6 +1,5 @@
 """Runs opened for questions: an in-memory DuckDB in which every table of the runs, and every view, can be queried."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,25 @@ import pyarrow as pa
 
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.manifest import MANIFEST_NAME, Manifest
-from radixflow.schema.run_content import read_content
+from radixflow.schema.run_content import RunContent, read_content
 from radixflow.schema.run_directory import RunDirectory
 from radixflow.schema.run_records import FACT_COLUMNS, RUN_COLUMNS, run_facts, run_record
 from radixflow.schema.segment_files import Segment
+from radixflow.schema.table_views import table_view
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.view_catalog import create_views
+from radixflow.schema.windows import TABLES_BY_ROUND
 
 _FAULT_COLUMNS = {"run": "INTEGER", "table_name": "VARCHAR", "file_name": "VARCHAR", "sentence": "VARCHAR"}
 _CONTENT_COLUMNS = {"run": "INTEGER", "path": "VARCHAR", "digest": "VARCHAR", "num_rows": "BIGINT"}
 """What the cache of summaries asks for, see ``summaries.py``."""
-_PATTERN = re.compile(r"[*?[]")
+_SEGMENT_COLUMNS = {
+    "table_name": "VARCHAR", "run": "INTEGER", "path": "VARCHAR", "first_round": "BIGINT", "last_round": "BIGINT",
+}  # fmt: skip
+_LISTED = {
+    "table_name": pa.string(), "run": pa.int32(), "path": pa.string(), "first_round": pa.int64(),
+    "last_round": pa.int64(),
+}  # fmt: skip
 
 Fault = tuple[int, str | None, str, str]
 """A row of ``segment_faults``."""
@@ -60,11 +67,12 @@ def open_nothing(with_comments: bool = False) -> duckdb.DuckDBPyConnection:
     """Return a connection with every table and view, all empty; with the comments of the views if asked for."""
     connection = duckdb.connect()
     for table, schema in ALL_TABLES.items():
-        connection.execute(_table_view(table, schema, {}))
+        connection.execute(table_view(table, schema, {}))
     _create_table(connection, "opened_runs", RUN_COLUMNS)
     _create_table(connection, "opened_facts", FACT_COLUMNS)
     _create_table(connection, "opened_faults", _FAULT_COLUMNS)
     _create_table(connection, "opened_contents", _CONTENT_COLUMNS)
+    _create_table(connection, "opened_segments", _SEGMENT_COLUMNS)
     create_views(connection, with_comments)
     return connection
 
@@ -75,9 +83,9 @@ def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]
     # The views are made over empty tables, which are then replaced: binding them to files would take twice as long.
     connection = open_nothing()
     connection.execute("SET parquet_metadata_cache = true")
-    for table, schema in ALL_TABLES.items():
-        segments = {number: content.segments[table] for number, content in contents.items()}
-        connection.execute(_table_view(table, schema, segments))
+    for table in ALL_TABLES:
+        show_segments(connection, table, {number: content.segments[table] for number, content in contents.items()})
+    _list_segments(connection, contents)
     records = [run_record(number, content) for number, content in contents.items()]
     _insert(connection, "opened_runs", [tuple(record[column] for column in RUN_COLUMNS) for record in records])
     facts = [fact for number, content in contents.items() for fact in run_facts(number, content.manifest)]
@@ -96,31 +104,24 @@ def show_segments(connection: duckdb.DuckDBPyConnection, table: str, segments: d
         table: Name of the table.
         segments: Number of each run to its segments.
     """
-    connection.execute(_table_view(table, ALL_TABLES[table], segments))
+    files = {number: [str(segment.path) for segment in found] for number, found in segments.items()}
+    connection.execute(table_view(table, ALL_TABLES[table], files))
+    connection.execute("DELETE FROM opened_segments WHERE table_name = ?", [table])  # of what was shown before
 
 
-def _table_view(table: str, schema: pa.Schema, segments: dict[int, list[Segment]]) -> str:
-    columns = ", ".join(f'"{name}"' for name in schema.names)
-    empty = ", ".join(f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema)
-    parts = [f"SELECT NULL::INTEGER AS run, {empty} WHERE false"]
-    parts += [
-        f"SELECT {number}::INTEGER AS run, {columns} FROM read_parquet([{_file_list(found)}])"
-        for number, found in segments.items()
-        if found
+def _list_segments(connection: duckdb.DuckDBPyConnection, contents: dict[int, RunContent]) -> None:
+    """List the files of the tables by round, so that a window can be asked of the few that hold it."""
+    rows = [
+        (table, number, str(segment.path), *(segment.rounds or (None, None)))
+        for number, content in contents.items()
+        for table in TABLES_BY_ROUND
+        for segment in content.segments[table]
     ]
-    return f"CREATE OR REPLACE VIEW {table} AS " + " UNION ALL ".join(parts)
-
-
-def _file_list(segments: list[Segment]) -> str:
-    """Quote file names for ``read_parquet``, which takes ``*``, ``?`` and ``[`` in a name for a pattern."""
-    names = (_PATTERN.sub(r"[\g<0>]", str(segment.path)).replace("'", "''") for segment in segments)
-    return ", ".join(f"'{name}'" for name in names)
-
-
-def _sql_type(kind: pa.DataType) -> str:
-    if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
-        return "VARCHAR"
-    return {pa.int16(): "SMALLINT", pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.uint64(): "UBIGINT"}[kind]
+    names = list(_SEGMENT_COLUMNS)
+    listed = pa.table({name: pa.array([row[place] for row in rows], _LISTED[name]) for place, name in enumerate(names)})
+    connection.register("listed", listed)
+    connection.execute("INSERT INTO opened_segments SELECT * FROM listed")
+    connection.unregister("listed")
 
 
 def _create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: dict[str, str]) -> None:

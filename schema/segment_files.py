@@ -102,6 +102,7 @@ class Segment:
         path: The file.
         num_rows: Rows in it; 0 when it is no segment of the table.
         minimum: Least value of the column asked for, where the file knows it.
+        rounds: First and last round in it, where the file knows them.
         digest: Of the footer (places, sizes and statistics of all column chunks), the size, and the time of the last
             change; empty when it is no segment.
         fault: Why it is no segment of the table, to follow its name in a sentence; None when it is one.
@@ -110,6 +111,7 @@ class Segment:
     path: Path
     num_rows: int = 0
     minimum: int | None = None
+    rounds: tuple[int, int] | None = None
     digest: str = ""
     fault: str | None = None
 
@@ -138,7 +140,7 @@ def read_segment(path: Path, schema: pa.Schema, minimum_of: str | None = None) -
         return Segment(path, fault=fault)
     minimum = _minimum(metadata, minimum_of) if minimum_of in schema.names else None
     digest = hashlib.blake2b(footer + version, digest_size=16).hexdigest()
-    return Segment(path, metadata.num_rows, minimum, digest)
+    return Segment(path, metadata.num_rows, minimum, _rounds(metadata), digest)
 
 
 def _footer(path: Path) -> tuple[bytes, bytes]:
@@ -189,10 +191,25 @@ def decoding_fault(path: Path) -> str | None:
 
 
 def _minimum(metadata: pq.FileMetaData, column: str | None) -> int | None:
+    return min((low for low, _ in _extremes(metadata, column)), default=None)
+
+
+def _rounds(metadata: pq.FileMetaData) -> tuple[int, int] | None:
+    """Return the first and the last round of a file, unless one of its row groups does not know."""
+    names = metadata.schema.names
+    if "round" not in names or not metadata.num_row_groups:
+        return None
+    lows, highs = (_extremes(metadata, each) for each in ("round", "last_round" if "last_round" in names else "round"))
+    if min(len(lows), len(highs)) < metadata.num_row_groups:
+        return None
+    return min(low for low, _ in lows), max(high for _, high in highs)
+
+
+def _extremes(metadata: pq.FileMetaData, column: str | None) -> list[tuple[int, int]]:
+    """Return least and greatest value of a column in each row group that knows them."""
     index = metadata.schema.names.index(column)
-    columns = [metadata.row_group(group).column(index) for group in range(metadata.num_row_groups)]
-    values = [each.statistics.min for each in columns if each.statistics and each.statistics.has_min_max]
-    return min(values, default=None)
+    said = [metadata.row_group(group).column(index).statistics for group in range(metadata.num_row_groups)]
+    return [(each.min, each.max) for each in said if each and each.has_min_max]
 
 
 def _encode_chunk(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:

@@ -10,6 +10,16 @@ from typing import NamedTuple
 
 import duckdb
 
+from radixflow.schema.table_views import table_view
+from radixflow.schema.tables import ALL_TABLES
+
+TABLES_BY_ROUND = tuple(
+    name for name, schema in ALL_TABLES.items() if "round" in schema.names and not schema.field("round").nullable
+)
+"""Tables whose every row is of a round; a window reads those files of them that hold it."""
+FEW_FILES = 8
+"""So many files of a table are read as they are."""
+
 
 class RoundRange(NamedTuple):
     """Consecutive rounds of one run.
@@ -29,7 +39,7 @@ class Window(NamedTuple):
     """A part of the opened runs to ask for.
 
     Attributes:
-        cursor: Where to ask; visits outside the window are not there, names of requests outside it are NULL.
+        cursor: Where to ask; what lies outside the window may not be there, names of requests outside it are NULL.
         condition: SQL condition on ``run`` and ``round`` for every view of rounds.
     """
 
@@ -103,6 +113,7 @@ def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> I
     """
     cursor, condition = connection.cursor(), within(ranges)
     try:
+        _read_few_files(cursor, ranges)
         if ranges:
             first, last = min(each.first for each in ranges), max(each.last for each in ranges)
             cursor.execute(f"SET VARIABLE first_round = {first}; SET VARIABLE last_round = {last}")
@@ -112,6 +123,24 @@ def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> I
         yield Window(cursor, condition)
     finally:
         cursor.close()
+
+
+def _read_few_files(cursor: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> None:
+    """Let this cursor read the files alone that hold the rounds, and those next to them: every file costs a moment."""
+    asked = " OR ".join(
+        f"(run = {each.run} AND coalesce(first_round <= {each.last + 1} AND last_round >= {each.first - 1}, true))"
+        for each in ranges
+    )
+    query = f"SELECT table_name, run, path, {asked or 'false'} FROM opened_segments ORDER BY table_name, run, path"
+    files: dict[str, dict[int, list[str]]] = {}
+    num_files: dict[str, int] = {}
+    for table, run, path, is_inside in cursor.execute(query).fetchall():
+        num_files[table] = num_files.get(table, 0) + 1
+        if is_inside:
+            files.setdefault(table, {}).setdefault(run, []).append(path)
+    for table, count in num_files.items():
+        if count > FEW_FILES:
+            cursor.execute(table_view(table, ALL_TABLES[table], files.get(table, {}), "TEMP VIEW"))
 
 
 def _to_ns(origin_ns: int, ms: float) -> int:
