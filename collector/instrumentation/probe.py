@@ -35,6 +35,10 @@ class CounterfactualProbe:
         self._rows_left: int = scan.budget.rows_left
         self._ready_tokens: dict[bytes, int] = {}
 
+    def ready_tokens_of(self, request: Any) -> int:
+        """Longest match of a request, the stopped one for example, whose states are all published."""
+        return tokens_ready(self._shadow, request, self._state_managers)
+
     def run(self, first_position: int) -> ProbeResult:
         """Probe the queue behind its head; ``first_position`` is the scan position of the first one."""
         started_ns = self._scan.clock()
@@ -108,7 +112,7 @@ class CounterfactualProbe:
     def _tokens_ready(self, request: Any, awaited: bytes) -> int:
         """Longest match whose states are all published. Equal awaited states mean equal prefixes, so it is kept."""
         if awaited not in self._ready_tokens:
-            self._ready_tokens[awaited] = tokens_ready(self._shadow, request, self._state_managers)
+            self._ready_tokens[awaited] = self.ready_tokens_of(request)
         return self._ready_tokens[awaited]
 
 

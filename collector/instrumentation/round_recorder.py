@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from radixflow.collector.instrumentation.guard import never_raises
-from radixflow.collector.instrumentation.probe import CounterfactualProbe, refused_allocation_reason, tokens_ready
+from radixflow.collector.instrumentation.probe import CounterfactualProbe, refused_allocation_reason
 from radixflow.collector.instrumentation.prompt_blocks import PromptBlocks, hash_number
 from radixflow.collector.instrumentation.publications import Publications
 from radixflow.collector.instrumentation.put_off import newly_held, newly_overtaken
@@ -186,10 +186,8 @@ class RoundRecorder(ScanListener):
             self._probe(visit, arguments)
 
     def _probe(self, stop: Visit, arguments: dict[str, Any]) -> None:
-        shadow = self._scan.shadow_kv_cache()
-        managers = {index: shadow.coordinator.single_type_managers[index] for index in self._scan.state_positions()}
-        stop.ready_tokens = tokens_ready(shadow, stop.request, managers)
         probe = CounterfactualProbe(self._scan, arguments, self._settings.probe_cap)
+        stop.ready_tokens = probe.ready_tokens_of(stop.request)
         self._notes.probe = probe.run(stop.position + 1)
 
     @never_raises

@@ -12,6 +12,7 @@ registrations beside vLLM would drift from it; so the very same native code runs
 from __future__ import annotations
 
 import copy
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -177,9 +178,57 @@ def _copy_with_own_containers(real: Any) -> Any:
 
 def _own_container(value: Any) -> Any:
     """A copy down to the lists in a dict: native code leaves an empty block list of a refused request and grows it."""
-    own = value.copy()
-    if isinstance(own, dict):
-        for key, item in own.items():
-            if isinstance(item, list | set):
-                own[key] = item.copy()
-    return own
+    if isinstance(value, dict) and not {list, set}.isdisjoint(map(type, value.values())):
+        return OwnLists(value)
+    return value.copy()
+
+
+class OwnLists(defaultdict[Any, Any]):
+    """A dict of lists (or sets), each copied when it is first handed out: a probe touches few of the many.
+
+    Args:
+        real: The dict of the real object; its lists are never changed through this one.
+    """
+
+    def __init__(self, real: dict[Any, Any]) -> None:
+        super().__init__(getattr(real, "default_factory", None), real)
+        self._shared = set(real)
+
+    def _own(self, key: Any) -> None:
+        if key in self._shared:
+            self._shared.discard(key)
+            value = super().__getitem__(key)
+            if isinstance(value, list | set):
+                super().__setitem__(key, value.copy())
+
+    def __getitem__(self, key: Any) -> Any:
+        self._own(key)
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._shared.discard(key)
+        super().__setitem__(key, value)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self._own(key)
+        return super().get(key, default)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        self._own(key)
+        return super().setdefault(key, default)
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        self._own(key)
+        return super().pop(key, *default)
+
+    def values(self) -> Any:
+        self._own_all()
+        return super().values()
+
+    def items(self) -> Any:
+        self._own_all()
+        return super().items()
+
+    def _own_all(self) -> None:
+        for key in list(self._shared):
+            self._own(key)
