@@ -1,17 +1,21 @@
 """Blocked and recovered: who waited for a recurrent state, behind whom, for how long."""
 
+from functools import partial
+
 from radixflow.app.components.arm_choice import choose_arm
 from radixflow.app.components.figure_view import show_figure, show_table
 from radixflow.app.components.lead import show_hint, show_lead, show_section
+from radixflow.app.components.links import open_request
 from radixflow.app.components.opened_runs import opened_runs
 from radixflow.app.components.page_frame import start_page
 from radixflow.app.components.side_by_side import side_by_side
 from radixflow.app.figures.consumer_waits import consumer_waits
+from radixflow.app.figures.dependency_graph import dependency_graph
 from radixflow.app.figures.producers import producers
 from radixflow.app.figures.visits_by_cause import visits_by_cause
 from radixflow.app.figures.waiting_times import waiting_times
 from radixflow.app.queries import blocked, run_facts
-from radixflow.app.queries.cached import read
+from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.blocked import blocked_sentence
 
 selection = opened_runs()
@@ -35,7 +39,14 @@ show_hint(
     "Each mark is one round that looked at the request and found its state not usable; hollow ones are what the probe "
     "found behind the stop of the scan. The bar ends where the request was selected."
 )
-show_section("Producers that others waited for")
-show_figure(producers(read(blocked.producers, selection), run), "producers")
+open_it = partial(open_request, run_facts.label_of(runs, run))
+awaited = read(blocked.producers, selection)
+show_section("Who waited for whom", definitions().views["awaited_producers"])
+show_figure(dependency_graph(awaited, run), "dependency_graph", open_it)
+show_hint("From the request that writes a state to those that wait for it. Click a request to open it.")
+show_section("Producers that others waited for", definitions().views["awaited_producers"])
+show_figure(producers(awaited, run), "producers")
+show_section("The longest waits of all requests", definitions().views["starvation"])
+show_table(read(blocked.starvation, selection, run), "No request of this run waited.", "starvation")
 show_section("The same in numbers")
 show_table(read(blocked.consumers_of_run, selection, run), "No request of this run was ever blocked.", "request_lives")

@@ -53,6 +53,14 @@ def consumers_of_run(connection: duckdb.DuckDBPyConnection, run: int, limit: int
     return read(connection, sql, run=run, limit=limit)
 
 
+def starvation(connection: duckdb.DuckDBPyConnection, run: int) -> pa.Table:
+    """Read the requests of one run that waited longest, refused or not, with who came first although it was later."""
+    sql = """SELECT wait_rank, request_id, is_selected, waited_ms, num_rounds_waited, num_deferrals,
+                    num_blocked_visits, blocked_ms, num_overtakes
+             FROM starvation WHERE run = $run ORDER BY wait_rank"""
+    return read(connection, sql, run=run)
+
+
 def waiting_times(connection: duckdb.DuckDBPyConnection, points: int = 400) -> pa.Table:
     """Read the share of requests selected within a time of waiting, at most about ``points`` steps a run."""
     sql = """SELECT run, max(waiting_ms) AS waiting_ms, max(share) AS share

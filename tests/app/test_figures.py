@@ -9,6 +9,7 @@ import pytest
 from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline
 from radixflow.app.figures.consumer_waits import consumer_waits
 from radixflow.app.figures.cost_waterfall import cost_waterfall
+from radixflow.app.figures.dependency_graph import dependency_graph
 from radixflow.app.figures.fullness_by_round import fullness_by_round
 from radixflow.app.figures.latency_ecdf import latency_ecdf
 from radixflow.app.figures.latency_percentiles import latency_percentiles
@@ -114,9 +115,10 @@ def every_figure(connection):
     }
 
 
-def repetitions(connection):
-    """The figures that are empty where nothing was computed twice."""
+def without_axes(connection):
+    """Figures without axes, and those that are empty where nothing was computed twice."""
     return {
+        "dependency graph": dependency_graph(blocked.producers(connection), 0),
         "repeated tokens": repeated_tokens(tokens.repeated_by_cause(connection), run_facts.runs(connection)),
         "repeated intervals": repeated_intervals(tokens.repeated(connection, 0, tokens.MAX_INTERVALS)),
     }
@@ -151,7 +153,7 @@ def test_every_figure_has_a_transparent_ground_and_leaves_text_to_the_theme(pair
 
 def test_every_figure_of_nothing_says_so_in_a_sentence():
     with open_nothing() as connection:
-        for name, figure in (every_figure(connection) | repetitions(connection)).items():
+        for name, figure in (every_figure(connection) | without_axes(connection)).items():
             (annotation,) = figure.layout.annotations
             assert annotation.text.endswith(".") and not figure.data, name
 

@@ -2,16 +2,18 @@
 
 from itertools import pairwise
 
+import pyarrow as pa
 import pytest
 
 from radixflow.app.figures.cost_waterfall import cost_waterfall
+from radixflow.app.figures.dependency_graph import dependency_graph
 from radixflow.app.figures.latency_ecdf import latency_ecdf
 from radixflow.app.figures.latency_percentiles import latency_percentiles
 from radixflow.app.figures.latency_split import latency_split
 from radixflow.app.figures.palette import AVOIDABLE
 from radixflow.app.figures.round_costs import round_costs
 from radixflow.app.figures.waiting_against_executing import waiting_against_executing
-from radixflow.app.queries import costs, latency, run_facts
+from radixflow.app.queries import blocked, costs, latency, run_facts
 from radixflow.app.sentences.cost_shift import CLOCKS
 from radixflow.schema.connection import open_runs
 from tests import builders
@@ -161,3 +163,33 @@ def test_a_round_is_as_large_as_its_rows(pair):
     assert list(first.y) == pytest.approx([60e-6] * 6) and list(first.x) == [48, 16, 64, 16, 64, 48]
     assert list(first.marker.size) == [11.5, 11.5, 18, 11.5, 18, 11.5]
     assert list(second.customdata[0]) == ["radixflow-immediate", 1]
+
+
+def graph(edges):
+    rows = [
+        {"run": 0, "producer_request_id": producer, "cause": cause, "consumers": list(names), "num_consumers": count}
+        | {"num_visits": 2 * count}
+        for producer, cause, names, count in edges
+    ]
+    return dependency_graph(pa.Table.from_pylist(rows), 0)
+
+
+def test_the_graph_leads_from_producers_to_those_that_waited(pair):
+    figure = dependency_graph(blocked.producers(pair), 0)
+    nodes = figure.data[-1]
+    place = dict(zip(nodes.customdata, nodes.x, strict=True))
+    assert place == {"a0": 0, "a1": 1, "a2": 2, "b1": 0, "b2": 1}
+    assert [trace.name for trace in figure.data[:-1]] == ["State being written", "State marked again"]
+    assert [trace.line.dash for trace in figure.data[:-1]] == ["solid", "dot"]
+
+
+def test_no_two_requests_of_the_graph_lie_on_each_other():
+    figure = graph([("a", "being_written", "bcd", 12), ("b", "marked_again", "cd", 2), ("x", "marked_again", "cy", 2)])
+    nodes = figure.data[-1]
+    assert len(set(zip(nodes.x, nodes.y, strict=True))) == len(nodes.customdata) == 6
+    assert "12 requests, 3 of them drawn" in nodes.hovertext[list(nodes.customdata).index("a")]
+
+
+def test_a_circle_of_waits_is_drawn_all_the_same():
+    figure = graph([("a", "marked_again", "b", 1), ("b", "marked_again", "a", 1)])
+    assert set(figure.data[-1].customdata) == {"a", "b"}
