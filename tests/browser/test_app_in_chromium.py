@@ -2,6 +2,7 @@
 
 import re
 
+import pyarrow.parquet
 import pytest
 
 from radixflow.app.report.cli import main
@@ -181,6 +182,93 @@ def test_keys_and_the_mouse_select_on_the_timeline_and_the_address_keeps_it(brow
     assert visible_range(page)[1] - visible_range(page)[0] < 0.6 * (whole[1] - whole[0])
     assert (seen.foreign_requests, seen.failures) == ([], [])
     page.context.close()
+
+
+def test_the_mouse_goes_from_the_whole_run_to_one_round_and_opens_it(browser, address):
+    page, seen = open_page(browser, address)
+    page.goto(f"{address}/timeline?arms=radix")
+    page.wait_for_selector(MARKS, state="attached")
+    settled(page)
+    whole = visible_range(page)
+    cell = page.locator(".radixflow-timeline .barlayer .trace").first.locator(".point").nth(4).bounding_box()
+    page.mouse.move(cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2)
+    for _ in range(60):
+        if page.get_by_text(re.compile(r", in (1 of )?1 round\.$")).count():
+            break
+        page.mouse.wheel(0, -300)
+        page.wait_for_timeout(250)
+    settled(page)
+    assert visible_range(page)[1] - visible_range(page)[0] < 0.1 * (whole[1] - whole[0])
+    assert page.locator(MARKS).count() <= 4000
+
+    link = page.url
+    second, _ = open_page(browser, address)
+    second.goto(link)
+    second.wait_for_selector(MARKS, state="attached")
+    settled(second)
+    near = visible_range(page)
+    assert visible_range(second) == pytest.approx(near, rel=1e-3, abs=1e-3 * (near[1] - near[0]))
+    second.context.close()
+
+    page.locator(".radixflow-timeline .hoverlayer .hovertext").first.wait_for()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url(re.compile(r"/round\?.*round=[0-9]+"))
+    page.locator("h1", has_text="Round").wait_for()
+    settled(page)
+    number = re.search(r"round=(\d+)", page.url)[1]
+    assert page.get_by_text(re.compile(f"^Round {number} of radix ")).count() == 1
+    assert (seen.foreign_requests, seen.failures) == ([], [])
+    page.context.close()
+
+
+def test_a_figure_and_its_table_are_saved(browser, address, tmp_path):
+    page, seen = open_page(browser, address)
+    page.goto(f"{address}/round_fullness")
+    settled(page)
+    saved = {}
+    for label in ("Figure as PNG", "Figure as SVG", "Table as CSV", "Table as Parquet"):
+        if not page.get_by_role("button", name=label).count():
+            page.get_by_role("button", name="Save").first.click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        saved[path.suffix] = path
+    assert saved[".png"].read_bytes().startswith(b"\x89PNG") and saved[".png"].stat().st_size > 10_000
+    assert "<svg" in saved[".svg"].read_text()[:200] and "Rows a round" in saved[".svg"].read_text()
+    assert saved[".csv"].read_text().startswith('"series","x_axis","x"')
+    assert pyarrow.parquet.read_table(saved[".parquet"]).num_rows == saved[".csv"].read_text().count("\n") - 1
+    assert (seen.foreign_requests, seen.failures) == ([], [])
+    page.context.close()
+
+
+HOSTILE = (
+    "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>**b** [x](javascript:alert`1`) $x$ :smile:"
+)
+
+
+def test_names_from_a_run_run_nothing_and_format_nothing(browser, tmp_path):
+    """A request, a stream and a model with such a name, on every page; the control arm shows that it would run."""
+    run = builders.RunBuilder(tmp_path / "runs" / "run", "radix", engine_kind="vllm", stream=HOSTILE)
+    run.manifest.model["name"] = HOSTILE
+    run.request(HOSTILE)
+    run.request("b")
+    run.round((HOSTILE, 48), visits=(builders.blocked("b", HOSTILE),), stop="blocked", stop_request="b")
+    run.round(("b", 48))
+    run.write()
+    with running_app(tmp_path / "runs", tmp_path / "streamlit.log") as address:
+        page, seen = open_page(browser, address)
+        for name in PAGES:
+            page.goto(f"{address}/{'' if name == 'overview' else name}")
+            settled(page)
+            assert page.get_by_test_id("stException").count() == 0
+            assert page.evaluate("window.hacked === undefined && !document.querySelector('img[src=x]')"), name
+            assert page.locator("a[href^=javascript]").count() == 0
+        assert (seen.foreign_requests, seen.failures) == ([], [])
+        page.evaluate("html => { document.body.insertAdjacentHTML('beforeend', html) }", HOSTILE)
+        page.wait_for_function("window.hacked === 1")
+        page.context.close()
 
 
 def test_a_link_is_the_first_visit_of_a_fresh_server(browser, tmp_path):

@@ -1,0 +1,162 @@
+"""Speed of the app on a long run, in the browser: first paint of every page, zoom steps of the timeline, memory.
+
+The app is started anew with an empty cache of summaries unless --warm is given, and each page is opened once. *Heading*
+is when the page has its title, *settled* when nothing is left to do and every figure is drawn; both count from the
+request for the address, in a browser that holds the app's files already. A zoom step is one turn of the wheel, until
+the answer of the server is drawn. Memory is the JavaScript heap of the page after a garbage collection, and the
+resident memory of its renderer processes. The run is written first unless the folder already holds one.
+
+Run: python -m benchmarks.app FOLDER [--rounds 1000000] [--steps 40] [--warm]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.generated_run import generate
+from radixflow.schema.manifest import is_run
+from scripts.app_in_browser import SETTLED, chromium, page_paths, running_app, settle
+
+PAINT_TARGET_MS, ZOOM_TARGET_MS, MEMORY_TARGET_MB = 2000, 500, 500
+_TIMELINE = ".radixflow-timeline"
+_DRAWN = "e => { window.drawn = 0; e.on('plotly_afterplot', () => { window.drawn += 1; }); }"
+_RANGE = "e => e.layout.xaxis.range.map(Number)"
+
+
+def time_pages(page: Any, address: str, paths: list[str]) -> list[tuple[str, float, float]]:
+    """Open every page by its address; return its name, ms until its heading and ms until it has settled."""
+    timings = []
+    for path in paths:
+        start = time.perf_counter()
+        page.goto(f"{address}/{path}", wait_until="commit")
+        page.wait_for_selector("h1")
+        heading = time.perf_counter() - start
+        page.wait_for_function(SETTLED)
+        settled = time.perf_counter() - start
+        settle(page)
+        timings.append((path or "overview", heading * 1e3, settled * 1e3))
+    return timings
+
+
+def time_zooms(page: Any, address: str, steps: int) -> tuple[list[float], list[float], int]:
+    """Zoom in and out with the wheel; return ms until each step was drawn, the range at the end, and the most marks."""
+    page.goto(f"{address}/timeline")
+    page.wait_for_selector(f"{_TIMELINE} .barlayer", state="attached")
+    settle(page)
+    plot = page.locator(_TIMELINE)
+    plot.evaluate(_DRAWN)
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 140)
+    timings, most = [], 0
+    for step in range(steps):
+        before = page.url
+        start = time.perf_counter()
+        page.mouse.wheel(0, -600 if step < 0.8 * steps else 600)
+        page.wait_for_function("before => location.href !== before", arg=before, polling=10)
+        page.evaluate("() => { window.drawnAt = window.drawn; }")
+        page.wait_for_function(
+            "() => !document.querySelector('[data-testid=stStatusWidget]') && window.drawn > window.drawnAt",
+            polling=10, timeout=20_000,
+        )  # fmt: skip
+        timings.append((time.perf_counter() - start) * 1e3)
+        most = max(most, page.locator(f"{_TIMELINE} .barlayer .point").count())
+        page.wait_for_timeout(150)
+    return timings, plot.evaluate(_RANGE), most
+
+
+def memory_mb(page: Any) -> tuple[float, float]:
+    """Return the JavaScript heap of a page after a collection, and the resident memory of Chromium's renderers."""
+    page.evaluate("() => window.gc && window.gc()")
+    heap = page.evaluate("() => performance.memory.usedJSHeapSize") / 1e6
+    return heap, sum(_resident_mb(folder) for folder in Path("/proc").glob("[0-9]*") if _is_renderer(folder))
+
+
+def _is_renderer(folder: Path) -> bool:
+    try:
+        command = (folder / "cmdline").read_bytes()
+        parent = (folder / "stat").read_text().split(")")[-1].split()[1]
+    except OSError:
+        return False
+    return b"--type=renderer" in command and int(parent) in _descendants(os.getpid())
+
+
+def _descendants(root: int) -> set[int]:
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(folder.name)] = int((folder / "stat").read_text().split(")")[-1].split()[1])
+        except OSError:
+            continue
+    found, grew = {root}, True
+    while grew:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        grew, found = bool(more), found | more
+    return found
+
+
+def _resident_mb(folder: Path) -> float:
+    try:
+        pages = int((folder / "statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def line(name: str, value: float, target: float, unit: str, more: str = "") -> None:
+    """Print one line of the table."""
+    print(f"{name:34}{value:10.0f} {unit:3}{target:8.0f}  {'met' if value <= target else 'MISSED':8}{more}", flush=True)
+
+
+def benchmark(folder: Path, steps: int) -> None:
+    """Print the table for one folder of runs."""
+    print(f"{'':34}{'measured':>10} {'':3}{'target':>8}")
+    with running_app(folder) as (address, _), chromium() as browser:
+        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page.set_default_timeout(180_000)
+        page.goto(f"{address}/live")  # the browser's files, and the server's first import
+        settle(page)
+        for name, heading, settled in time_pages(page, address, page_paths(page)):
+            line(f"first paint, {name}", settled, PAINT_TARGET_MS, "ms", f"heading after {heading:.0f} ms")
+        again = time_pages(page, address, page_paths(page))
+        middle = statistics.median(settled for *_, settled in again)
+        worst = max(again, key=lambda each: each[2])
+        line("the same once more, median", middle, PAINT_TARGET_MS, "ms", f"most {worst[2]:.0f} ms, {worst[0]}")
+        timings, visible, most = time_zooms(page, address, steps)
+        ordered = sorted(timings)
+        at_95 = ordered[max(0, -(-95 * len(ordered) // 100) - 1)]
+        spread = f"median {statistics.median(ordered):.0f}, most {ordered[-1]:.0f} ms over {len(ordered)} steps"
+        line("zoom step, 95th percentile", at_95, ZOOM_TARGET_MS, "ms", spread)
+        line("most marks in a view", most, 4000, "")
+        heap, resident = memory_mb(page)
+        line("JavaScript heap", heap, MEMORY_TARGET_MB, "MB")
+        line("resident memory of the renderers", resident, MEMORY_TARGET_MB, "MB")
+        print(f"the last window was {visible[1] - visible[0]:.4g} ms long")
+
+
+def main(arguments: list[str]) -> int:
+    """Write the run if it is not there, and time the app on it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rounds", type=int, default=1_000_000)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--warm", action="store_true", help="use the cache of summaries of this user")
+    chosen = parser.parse_args(arguments)
+    run = chosen.folder / "generated" / "radix"
+    if not is_run(run):
+        generate(run, chosen.rounds)
+    with tempfile.TemporaryDirectory() as cache:
+        if not chosen.warm:
+            os.environ["XDG_CACHE_HOME"] = cache
+        benchmark(chosen.folder, chosen.steps)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
