@@ -25,9 +25,9 @@ README = {
 """Picture of the README to the address of its page, its theme and its height."""
 
 
-def open_page(browser: Any, theme: str, height: int = 900) -> Any:
+def open_page(browser: Any, theme: str, width: int = 1440, height: int = 900) -> Any:
     """Open an empty page in one theme."""
-    context = browser.new_context(viewport={"width": 1440, "height": height}, color_scheme=theme)
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
     page = context.new_page()
     page.set_default_timeout(90_000)
     return page
@@ -54,16 +54,14 @@ def take_all(browser: Any, address: str) -> int:
 
 
 def take_for_readme(browser: Any, address: str) -> None:
-    """Take the pictures of the README, in few colours so that they stay small."""
+    """Take the pictures of the README, at the least width that the app is made for."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for name, (path, theme, height) in README.items():
-        page = open_page(browser, theme, height)
+        page = open_page(browser, theme, 1280, height)
         page.goto(f"{address}/{path}")
         settle(page, 1500)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        smaller = picture.resize((1100, round(picture.height * 1100 / picture.width)), Image.Resampling.LANCZOS)
-        few = smaller.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        few.save(IMAGES / f"{name}.png", optimize=True)
+        picture.save(IMAGES / f"{name}.png", optimize=True)
         page.context.close()
 
 
