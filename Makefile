@@ -40,8 +40,9 @@ test-outputs: ## Audit the answers of every policy on the real engine (minutes)
 	@scripts/setup --no-browser
 	@.venv/bin/python -m pytest -m audit tests/collector/outputs
 
-test-kills: ## Kill whole engines and clients at random moments of a recording (minutes)
+test-kills: ## Kill recordings, whole engines and clients at random moments (minutes)
 	@scripts/setup --no-browser
+	@RADIXFLOW_NUM_KILLS=50 .venv/bin/python -m pytest tests/collector/odd_runs/test_kills.py
 	@.venv/bin/python -m pytest -m kills tests/collector/odd_runs
 
 test-gpu: ## Record a hybrid without weights on a CUDA device and check it, in 5 minutes at most (GPU_RUNS=FOLDER)

@@ -123,19 +123,23 @@ def _mend_table(run_path: Path, table: str, schema: pa.Schema, repair: Repair) -
 
 def _replay_requests(run_path: Path, repair: Repair) -> None:
     """Write the rows of ``requests`` whose writer was killed before these requests ended."""
+    schema = ALL_TABLES["requests"]
     with open_runs([run_path]) as connection:
-        found = connection.execute("""
-            SELECT * EXCLUDE (run) FROM replayed_requests
+        found = connection.execute(f"""
+            SELECT {", ".join(schema.names)} FROM replayed_requests
             WHERE request NOT IN (SELECT request FROM requests) ORDER BY request""").fetchall()
-    if not found:
+    rows, misfits = encode_rows(found, schema)
+    repair.missing += misfits
+    if not rows.num_rows:
         return
-    rows, _ = encode_rows(found, ALL_TABLES["requests"])
     folder = run_path / "requests"
     folder.mkdir(exist_ok=True)
     names = [SegmentName.parse(path.name) for path in folder.glob(f"{REPAIR_WRITER}-*.parquet")]
     number = max((name.last for name in names if name), default=-1) + 1
     write_segment(folder / str(SegmentName(REPAIR_WRITER, number, number)), rows)
-    repair.done.append(f"{len(found)} requests had no end yet; their rows were made from what had happened to them.")
+    compact_segments(folder, REPAIR_WRITER, schema)
+    made = "had no end yet; their rows were made from what had happened to them."
+    repair.done.append(f"{rows.num_rows} requests {made}")
 
 
 def _set_aside(run_path: Path, path: Path) -> Path:

@@ -77,6 +77,8 @@ class SegmentWriter:
         self._accepting = True
         self._stopped_by_fault = False
         self._ends_early = False
+        self._is_overrun = False
+        self._overrun_is_said = False
         self._is_name_taken = False
         self._closed = False
         self._lock = threading.Lock()
@@ -103,6 +105,7 @@ class SegmentWriter:
             pending = self._pending[table]
             if not self._accepting or self._num_pending + num_rows > self._maximum_pending_rows:
                 self._drops[table] += num_rows
+                self._is_overrun |= self._accepting
                 return
             pending.extend(rows)
             self._num_pending += num_rows
@@ -192,8 +195,10 @@ class SegmentWriter:
                 self._wake.clear()
                 next_flush = time.monotonic() + self._flush_seconds
                 self._flush()
+                self._say_overrun()
                 self._write_status()
             self._flush()
+            self._say_overrun()
             if self._sync is not None:
                 self._sync.finish()
             self._closed = not (self._stopped_by_fault or self._ends_early)
@@ -220,6 +225,12 @@ class SegmentWriter:
                 for table, rows in taken.items():
                     self._pending[table] = rows + self._pending[table]
             raise
+
+    def _say_overrun(self) -> None:
+        if self._is_overrun and not self._overrun_is_said:
+            self._overrun_is_said = True
+            waiting = f"{self._maximum_pending_rows:,} rows wait to be written"
+            self._say(f"{self.writer_name} drops rows, and counts them, while {waiting} to {self.run_path.name}")
 
     def _add_pulled(self, taken: list[Row], rows: list[Row]) -> None:
         taken += rows

@@ -94,15 +94,19 @@ def test_closing_twice_and_appending_after_it_are_harmless(run):
     assert writer.drops == {"spans": 1} and read(run, "spans") == []
 
 
-def test_memory_is_bounded_and_what_is_dropped_is_counted(run):
+def test_memory_is_bounded_and_what_is_dropped_is_counted_and_said(run, capfd):
     writer = SegmentWriter(run.path, "engine", maximum_pending_rows=5, flush_seconds=60)
     for number in range(8):
         writer.append("spans", span(number))
     writer.append("events", (1, 1, "arrived", None, None, None, None))
     assert writer.drops == {"spans": 3, "events": 1}
     writer.close()
+    writer.append("spans", span(9))
     assert [row["round"] for row in read(run, "spans")] == [0, 1, 2, 3, 4]
-    assert run.writers()["engine"]["drops"] == {"spans": 3, "events": 1}
+    status = run.writers()["engine"]
+    assert status["drops"] == {"spans": 3, "events": 1}
+    assert status["faults"] == ["engine drops rows, and counts them, while 5 rows wait to be written to run"]
+    assert capfd.readouterr().err.count("drops rows") == 1
 
 
 def test_a_disk_whose_sync_takes_seconds_does_not_hold_back_the_next_rows(run, monkeypatch):

@@ -14,7 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from radixflow.collector.instrumentation.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
+from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.schema import table_writer
 from radixflow.schema.manifest import Manifest
 from radixflow.schema.run_directory import create_run
@@ -22,8 +24,8 @@ from radixflow.schema.table_writer import SegmentWriter
 from radixflow.schema.tables import ALL_TABLES
 from tests.scheduler_harness import SchedulerWorld, WorldShape
 
-NOTE = struct.Struct("<qhh")
-"""One call of ``append``: monotonic ns, number of the table, rows."""
+NOTE = struct.Struct("<qqhh")
+"""One call of ``append``: monotonic ns, ns that the writer's thread has waited for a processor, table, rows."""
 TABLES = tuple(ALL_TABLES)
 AT_ONCE = 4
 POLICIES = ("radix", "radixflow", "radixflow-immediate")
@@ -37,38 +39,48 @@ def note_appends(path: Path) -> None:
 
     def noted(self: SegmentWriter, table: str, rows: Any) -> None:
         num_rows = 1 if type(rows) is tuple else len(rows)
-        os.write(file, NOTE.pack(time.monotonic_ns(), TABLES.index(table), num_rows))
+        waited_ns = int(Path(f"/proc/self/task/{self._thread.native_id}/schedstat").read_text().split()[1])
+        os.write(file, NOTE.pack(time.monotonic_ns(), waited_ns, TABLES.index(table), num_rows))
         append(self, table, rows)
 
     SegmentWriter.append = noted  # type: ignore[method-assign]
 
 
-def record(folder: Path, seed: int) -> None:
+def build_worlds() -> list[SchedulerWorld]:
+    """Schedulers without requests, of several policies, synchronous and asynchronous; nobody records them yet."""
+    worlds = []
+    for number in range(2 * len(POLICIES)):
+        is_async = number % 2 == 1
+        shape = WorldShape(
+            block_size=16, hash_block_size=None, num_blocks=80, max_num_seqs=8, max_num_batched_tokens=64,
+            max_prompt_tokens=96, arrival_rate=1.5, async_scheduling=is_async,
+        )  # fmt: skip
+        settings = {"radixflow": {"policy": POLICIES[number % len(POLICIES)]}}
+        scheduler_cls = RecordedAsyncScheduler if is_async else RecordedScheduler
+        worlds.append(SchedulerWorld(shape, random.Random(number), scheduler_cls, settings))
+    return worlds
+
+
+def record(world: SchedulerWorld, folder: Path, seed: int) -> None:
     """Record random traffic for ever."""
-    rng = random.Random(seed)
-    is_async = seed % 2 == 1
-    policy = POLICIES[seed % len(POLICIES)]
+    scheduler: Any = world.scheduler
+    policy = scheduler.radixflow_policy.name
     create_run(folder / "run", Manifest("e", "s", policy, engine_arguments={"max_num_seqs": 8}))
     note_appends(folder / "notes")
-    shape = WorldShape(
-        block_size=16, hash_block_size=None, num_blocks=80, max_num_seqs=8, max_num_batched_tokens=64,
-        max_prompt_tokens=96, arrival_rate=1.5, async_scheduling=is_async,
-    )  # fmt: skip
-    settings = {"policy": policy, "run_directory": str(folder / "run"), "probe": "full"}
-    world = SchedulerWorld(
-        shape, rng, RecordedAsyncScheduler if is_async else RecordedScheduler, {"radixflow": settings}
-    )
+    writer = SegmentWriter(folder / "run", "engine")
+    scheduler.listener = RoundRecorder(scheduler, writer, RecorderSettings(folder / "run", "full"))
+    world._rng = random.Random(seed)
     for _ in world.states(10**9):
         time.sleep(ROUND_SECONDS)
 
 
-def start(folder: Path, seed: int) -> int:
+def start(world: SchedulerWorld, folder: Path, seed: int) -> int:
     """Fork a recording and return its process id once it has begun."""
     folder.mkdir()
     child = os.fork()
     if child == 0:
         try:
-            record(folder, seed)
+            record(world, folder, seed)
         finally:
             os._exit(1)
     notes = folder / "notes"
@@ -82,9 +94,10 @@ def main(folder: Path, num_kills: int, flush_seconds: float) -> None:
     """Start some recordings at a time and kill each at a random moment of its first seconds."""
     table_writer.FLUSH_SECONDS = flush_seconds
     SegmentWriter.__init__.__defaults__ = (None, table_writer.MAXIMUM_PENDING_ROWS, flush_seconds, True)  # type: ignore[misc]
-    rng = random.Random(num_kills)
+    rng, worlds = random.Random(num_kills), build_worlds()
     for first in range(0, num_kills, AT_ONCE):
-        children = {seed: start(folder / str(seed), seed) for seed in range(first, min(first + AT_ONCE, num_kills))}
+        seeds = range(first, min(first + AT_ONCE, num_kills))
+        children = {seed: start(worlds[seed % len(worlds)], folder / str(seed), seed) for seed in seeds}
         begun = time.monotonic()
         moments = sorted((begun + rng.uniform(0, 3 * flush_seconds), seed) for seed in children)
         for moment, seed in moments:

@@ -151,11 +151,26 @@ NEED_A_PLACE = ("read-only folder", "full disk")
 
 
 def serve(running: InProcessEngine) -> Answers:
-    """The answers to both streams."""
+    """The answers to both streams, and to one with disturbances."""
     answers: Answers = {}
     for stream in STREAMS:
         answers |= running.answer(stream)
-    return answers
+    return answers | disturbed(running)
+
+
+def disturbed(running: InProcessEngine) -> Answers:
+    """Twelve requests of which a running and a waiting one are aborted, and a reset that preempts the others."""
+    aborts = {5: ["d01"], 6: ["d11"]}
+
+    def disturb(step: int) -> None:
+        running.llm.llm_engine.abort_request([f"{name}-disturbed" for name in aborts.get(step, [])])
+        if step == 9:
+            assert running.llm.reset_prefix_cache(reset_running_requests=True)
+
+    stream = [
+        dataclasses.replace(request, name=f"{request.name}-disturbed", arrival_step=0) for request in decode_stream(3)
+    ]
+    return running.answer(stream, disturb)
 
 
 def recorded(running: InProcessEngine, finding: Finding, run: Path) -> Answers:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,8 @@ from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identit
 
 pytest.importorskip("vllm")
 ROOT = Path(__file__).parents[3]
-NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "50"))
-NOTE = struct.Struct("<qhh")  # as killed_worlds.py writes it
+NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "20"))
+NOTE = struct.Struct("<qqhh")  # as killed_worlds.py writes it
 SECOND = 1_000_000_000
 HARMLESS = (
     "manifest.json: The recording did not come to its end, the run is incomplete; not closed: engine.",
@@ -45,12 +44,8 @@ class Killed:
     run: Path
     killed_ns: int
     handed_over: dict[str, list[int]]
-
-    def starved_ns(self) -> int:
-        """Time of its last three seconds in which the process was given no processor: else it schedules every 10 ms."""
-        moments = sorted({moment for each in self.handed_over.values() for moment in each} | {self.killed_ns})
-        gaps = [after - before for before, after in pairwise(moments) if after > self.killed_ns - 3 * SECOND]
-        return sum(gap for gap in gaps if gap > SECOND // 10)
+    starved_ns: int
+    """Of its last two seconds, how long its writer waited for a processor that others had."""
 
     def lost_ns(self) -> int:
         """Age of the oldest row that is missing, when the process was killed; 0 if none is. Rows come in order."""
@@ -82,9 +77,12 @@ def read_killed(folder: Path, killed_ns: int) -> Killed:
     for each in [folder / "run" / "manifest.json", *(folder / "run" / "writers").glob("*.json")]:
         os.utime(each, (time.time() - 60, time.time() - 60))
     handed_over: dict[str, list[int]] = {table: [] for table in ALL_TABLES}
-    for moment, table, num_rows in NOTE.iter_unpack((folder / "notes").read_bytes()):
+    waits = []
+    for moment, waited_ns, table, num_rows in NOTE.iter_unpack((folder / "notes").read_bytes()):
         handed_over[list(ALL_TABLES)[table]] += [moment] * num_rows
-    return Killed(folder / "run", killed_ns, handed_over)
+        if moment > killed_ns - 2 * SECOND:
+            waits.append(waited_ns)
+    return Killed(folder / "run", killed_ns, handed_over, waits[-1] - waits[0])
 
 
 @pytest.fixture(scope="module")
@@ -94,16 +92,16 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> list[Killed]:
 
 def test_at_most_one_second_is_missing(killed: list[Killed]) -> None:
     lost = sorted(each.lost_ns() / 1e6 for each in killed)
-    starved = [each.starved_ns() / 1e6 for each in killed if each.lost_ns() > SECOND]
+    starved = max(each.starved_ns for each in killed) / 1e6
     print(f"{len(lost)} kills: the last {lost[len(lost) // 2]:.0f} ms are missing (median; {lost[-1]:.0f} ms at most)")
-    print(f"processes that were given no processor for a while, and so lost more than a second: {starved}")
+    print(f"in the two seconds before, others had the processor for {starved:.0f} ms at most")
     assert len(lost) == NUM_KILLS
-    assert max(each.lost_ns() - each.starved_ns() for each in killed) <= SECOND
+    assert max(each.lost_ns() - each.starved_ns for each in killed) <= SECOND
 
 
 def test_a_writer_that_waits_longer_would_be_found(tmp_path: Path) -> None:
     """The control: the same, with a writer that lets rows wait for three seconds."""
-    assert max(each.lost_ns() - each.starved_ns() for each in kill_recordings(tmp_path, 4, 3.0)) > SECOND
+    assert max(each.lost_ns() - each.starved_ns for each in kill_recordings(tmp_path, 4, 3.0)) > SECOND
 
 
 def test_every_killed_run_opens_with_whole_rounds_and_says_that_it_is_incomplete(killed: list[Killed]) -> None:

@@ -99,6 +99,8 @@ def test_on_a_full_disk_the_run_says_so_at_once(findings: dict[str, dict[str, An
 def test_a_slow_disk_costs_rows_and_they_are_counted(findings: dict[str, dict[str, Any]], folder: Path) -> None:
     finding = findings["slow disk"]
     assert finding["drops"] > 0
+    assert finding["said"] == [f"radixflow: {fault}" for fault in finding["faults"]] and len(finding["said"]) == 1
+    assert "drops rows, and counts them, while 40 rows wait" in finding["said"][0]
     said = [str(fault) for fault in check_run(folder / "slow-disk")]
     assert any(fault.startswith("writers/engine.json: ") and fault.endswith("were dropped.") for fault in said)
 
@@ -120,3 +122,17 @@ def test_the_streams_are_what_they_are_meant_to_be(findings: dict[str, dict[str,
     )
     assert preemptions > 0 and repeated > 0
     assert share > 0.8
+
+
+def test_aborts_and_resets_of_the_engine_are_recorded(findings: dict[str, dict[str, Any]], folder: Path) -> None:
+    assert findings["untouched"]["differing"] == []
+    with open_runs([folder / "untouched"]) as connection:
+        aborted = connection.execute("SELECT request_id FROM requests WHERE outcome = 'aborted' ORDER BY 1").fetchall()
+        # vLLM adds a random end to each name in this process
+        assert [name.partition("-disturbed")[0] for (name,) in aborted] == ["d01", "d11"]
+        resets = connection.execute("SELECT count(*) FROM events WHERE event = 'prefix_cache_reset'").fetchall()
+        assert resets == [(4,)]  # before each of three streams, and within the last
+        ((preempted,),) = connection.execute(
+            "SELECT count(*) FROM events WHERE event = 'preempted' AND detail = 'prefix_cache_reset'"
+        ).fetchall()
+        assert preempted > 0

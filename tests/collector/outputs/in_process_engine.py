@@ -5,7 +5,7 @@ vLLM and OpenMP read their environment once, so such a process is started by :mo
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from vllm import LLM, SamplingParams
@@ -52,8 +52,15 @@ class InProcessEngine:
         self.clock = StepClock()
         self.scheduler.clock = self.clock
 
-    def answer(self, stream: list[StreamRequest]) -> dict[str, Answer]:
-        """Serve a stream from an empty cache, greedily, and return the answers by request."""
+    def answer(
+        self, stream: list[StreamRequest], disturb: Callable[[int], None] = lambda step: None
+    ) -> dict[str, Answer]:
+        """Serve a stream from an empty cache, greedily, and return the answers by request.
+
+        Args:
+            stream: What to serve.
+            disturb: Called with its number before each step.
+        """
         assert self.llm.reset_prefix_cache()
         engine, pending, answers = self.llm.llm_engine, list(reversed(stream)), {}
         step = 0
@@ -62,6 +69,7 @@ class InProcessEngine:
                 request = pending.pop()
                 prompt = {"prompt_token_ids": request.prompt}
                 engine.add_request(request.name, prompt, _greedy(request.num_outputs))
+            disturb(step)
             for output in engine.step():
                 if output.finished:
                     answers[output.request_id] = _answer(output)
