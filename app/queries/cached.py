@@ -8,7 +8,8 @@ import duckdb
 import pyarrow as pa
 import streamlit as st
 
-from radixflow.app.queries.console import Answer, answer, open_console
+from radixflow.app.queries.console import Answer
+from radixflow.app.queries.console_process import ask_apart
 from radixflow.app.queries.definitions import Definitions, read_definitions
 from radixflow.app.queries.run_catalog import Catalog, fingerprint, list_runs
 from radixflow.schema.connection import open_runs
@@ -57,7 +58,7 @@ def ask(
 
 def ask_console(sql: str, selection: Selection) -> Answer:
     """Answer a question that a person has written, within the limits of the console."""
-    return answer(_console(selection), sql)
+    return ask_apart(selection.paths, sql)
 
 
 @st.cache_data(ttl=2, max_entries=4, show_spinner=False)
@@ -82,8 +83,3 @@ def _table(
 @st.cache_resource(max_entries=4, show_spinner="Opening the runs")
 def _connection(selection: Selection) -> duckdb.DuckDBPyConnection:
     return open_runs([Path(path) for path in selection.paths])
-
-
-@st.cache_resource(max_entries=2, show_spinner="Opening the runs")
-def _console(selection: Selection) -> duckdb.DuckDBPyConnection:
-    return open_console(selection.paths)
