@@ -176,9 +176,9 @@ def unclosed_sentence(name: str, status: dict[str, Any]) -> str:
 
     Args:
         name: Name of the writer.
-        status: What it said of itself.
+        status: What it said of itself; empty if it could not say anything.
     """
-    lost = "" if status.get("faults") else " At most its last second is missing."
+    lost = "" if status.get("faults") else " At most its last second is missing." if status else " It left no word."
     return f"The writer {name} did not close its part of the run.{lost}"
 
 
