@@ -45,7 +45,7 @@ LEFT JOIN requests AS producers ON producers.run = ranked.run AND producers.requ
 LEFT JOIN requests AS consumers ON consumers.run = waits.run AND consumers.request = waits.request
 GROUP BY ranked.run, ranked.producer_rank, waits.cause;
 
-COMMENT ON VIEW awaited_producers IS 'One row a run, producer and cause, for the 50 producers of each run that most visits waited for, by scan or probe.';
+COMMENT ON VIEW awaited_producers IS 'One row a run, producer and cause, for the 50 producers of each run that most visits waited for, by scan or probe. Of a run that keeps a sample of its rounds (runs.sampled_fraction), counts are those of the kept ones.';
 COMMENT ON COLUMN awaited_producers.run IS '[-] Run.';
 COMMENT ON COLUMN awaited_producers.producer_rank IS '[-] 1 for the producer that most visits waited for, whatever the cause.';
 COMMENT ON COLUMN awaited_producers.producer_request_id IS '[-] Name of the producer; NULL if the recording ended before it did.';

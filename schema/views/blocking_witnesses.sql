@@ -51,7 +51,7 @@ SELECT
 FROM refusals
 LEFT JOIN awaited ON awaited.run = refusals.run AND awaited.cause IS NOT DISTINCT FROM refusals.cause;
 
-COMMENT ON VIEW blocking_witnesses IS 'One row a run, cause and witness of BLOCKED visits. Scan and probe are never added up.';
+COMMENT ON VIEW blocking_witnesses IS 'One row a run, cause and witness of BLOCKED visits. Scan and probe are never added up. Of a run that keeps a sample of its rounds (runs.sampled_fraction), counts are those of the kept ones.';
 COMMENT ON COLUMN blocking_witnesses.run IS '[-] Run.';
 COMMENT ON COLUMN blocking_witnesses.cause IS '[-] being_written or marked_again.';
 COMMENT ON COLUMN blocking_witnesses.witness IS '[-] native or probe.';

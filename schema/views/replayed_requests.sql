@@ -1,5 +1,5 @@
 -- The table requests, derived once more from what was recorded while each request lived: for a run that was killed.
--- depends on: registrations, rows, rounds, events, visits
+-- depends on: registrations, rows, rounds, events, visits, opened_runs
 
 CREATE VIEW replayed_requests AS
 WITH positions AS (  -- of the prompt: decodes lie behind it
@@ -69,9 +69,12 @@ SELECT
 FROM registrations
 LEFT JOIN counted ON counted.run = registrations.run AND counted.request = registrations.request
 LEFT JOIN happened ON happened.run = registrations.run AND happened.request = registrations.request
-LEFT JOIN refused ON refused.run = registrations.run AND refused.request = registrations.request;
+LEFT JOIN refused ON refused.run = registrations.run AND refused.request = registrations.request
+JOIN opened_runs ON opened_runs.run = registrations.run
+-- what rounds that are not kept did to a request, or what was before the recording, cannot be derived
+WHERE opened_runs.sampled_fraction IS NULL AND (happened.first_selected_ns IS NOT NULL OR counted.num_rows IS NULL);
 
-COMMENT ON VIEW replayed_requests IS 'One row a registered request: what its row in the table requests says, or would say if its end had been recorded, derived from rows, rounds, events and visits.';
+COMMENT ON VIEW replayed_requests IS 'One row a registered request: what its row in the table requests says, or would say if its end had been recorded, derived from rows, rounds, events and visits. Requests that ran before the recording began are left out, and those of a run that keeps a sample of its rounds.';
 COMMENT ON COLUMN replayed_requests.run IS '[-] Run.';
 COMMENT ON COLUMN replayed_requests.request IS '[-] Number of the request in the run.';
 COMMENT ON COLUMN replayed_requests.request_id IS '[-] Name of the branch.';

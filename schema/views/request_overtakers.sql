@@ -13,7 +13,8 @@ SELECT
 FROM requests AS earlier
 JOIN requests AS later ON later.run = earlier.run AND later.request > earlier.request
     AND later.first_selected_round < coalesce(earlier.first_selected_round, 4611686018427387904)
-JOIN opened_runs ON opened_runs.run = earlier.run;
+JOIN opened_runs ON opened_runs.run = earlier.run
+WHERE earlier.first_selected_ns IS NULL OR earlier.first_selected_round IS NOT NULL;  -- else selected before the recording
 
 COMMENT ON VIEW request_overtakers IS 'One row a request and later arrival that was first selected in an earlier round. Ask for one request: over a whole run there may be very many pairs.';
 COMMENT ON COLUMN request_overtakers.run IS '[-] Run.';

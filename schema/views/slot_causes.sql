@@ -49,7 +49,7 @@ SELECT
 FROM parts
 WHERE num_slots > 0;
 
-COMMENT ON VIEW slot_causes IS 'One row a run, class of the slot ledger and, for dependency_wait, cause of the BLOCKED request in the slot; as many slots as slot_cells has. Without a probe, rows behind a stop are in the classes after avoidable (slot_ledger leaves those out).';
+COMMENT ON VIEW slot_causes IS 'One row a run, class of the slot ledger and, for dependency_wait, cause of the BLOCKED request in the slot; as many slots as slot_cells has. Without a probe, rows behind a stop are in the classes after avoidable (slot_ledger leaves those out). Of a run that keeps a sample of its rounds (runs.sampled_fraction), counts are those of the kept ones.';
 COMMENT ON COLUMN slot_causes.run IS '[-] Run.';
 COMMENT ON COLUMN slot_causes.slot_class IS '[-] used, avoidable, dependency_wait, held, token_limited, other or no_work.';
 COMMENT ON COLUMN slot_causes.cause IS '[-] being_written or marked_again, for dependency_wait; NULL if nobody is known to have waited there.';
