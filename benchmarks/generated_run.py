@@ -155,7 +155,7 @@ def _registrations(first: int, last: int, num_requests: int) -> Columns:
     number = np.arange(first, last)
     return {
         "request": number, "request_id": _names(number), "num_prompt_tokens": 1200,
-        "registered_ns": _start_ns(_first_round(number)) - 400_000_000,
+        "registered_ns": _start_ns(_first_round(number)) - 400_000_000, "last_block_hash": number // 4 + 1,
     }  # fmt: skip
 
 
@@ -168,8 +168,7 @@ def _requests(first: int, last: int, num_requests: int) -> Columns:
         "first_selected_round": _first_round(number), "finished_ns": selected + 50 * ROUND_NS,
         "num_reused_tokens": 1000, "num_scheduled_tokens": 249, "num_scheduled_prompt_tokens": 200,
         "num_repeated_tokens": 0, "num_output_tokens": 50, "num_preemptions": 0,
-        "num_blocked_visits": np.where(number > 0, ROUNDS_A_REQUEST, 0), "num_rows": 50,
-        "last_block_hash": number // 4 + 1, "outcome": "finished",
+        "num_blocked_visits": np.where(number > 0, ROUNDS_A_REQUEST, 0), "num_rows": 50, "outcome": "finished",
     }  # fmt: skip
 
 

@@ -35,7 +35,6 @@ class RequestLife:
     num_rows: int = 0
     blocked_since_round: int | None = None
     computed_end: int = 0
-    last_block_hash: int | None = None
     was_held: bool = False
     is_deferred: bool = False
     was_overtaken: bool = False
@@ -73,5 +72,5 @@ class RequestLife:
             self.first_selected_ns, self.first_selected_round, finished_ns,
             self.num_reused_tokens if was_selected else None, self.num_scheduled_tokens,
             self.num_scheduled_prompt_tokens, self.num_repeated_tokens, num_output_tokens, self.num_preemptions,
-            self.num_blocked_visits, self.num_rows, self.last_block_hash, outcome,
+            self.num_blocked_visits, self.num_rows, outcome,
         )  # fmt: skip

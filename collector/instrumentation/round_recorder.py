@@ -66,9 +66,8 @@ class RoundRecorder(ScanListener):
         if request.request_id in self._lives:
             return  # a streaming session goes on under its name
         now = self._scan.clock()
-        life = self._take_on(request, now)
         hashes = request.block_hashes
-        life.last_block_hash = hash_number(hashes[-1]) if hashes else None
+        life = self._take_on(request, now, hashes[-1] if hashes else None)
         blocks = self._blocks.new_blocks(life.number, hashes)
         if blocks:
             self._writer.append("block_hashes", blocks)
@@ -81,11 +80,12 @@ class RoundRecorder(ScanListener):
         if first_selected_ns is not None:
             life.go_on(first_selected_ns, request.num_computed_tokens)
 
-    def _take_on(self, request: Any, registered_ns: int) -> RequestLife:
+    def _take_on(self, request: Any, registered_ns: int, last_block: bytes | None = None) -> RequestLife:
         life = RequestLife(self._num_registered, request.request_id, request.num_prompt_tokens, registered_ns)
         self._lives[request.request_id] = life
         self._num_registered += 1
-        self._writer.append("registrations", (life.number, life.request_id, life.num_prompt_tokens, registered_ns))
+        row = (life.number, life.request_id, life.num_prompt_tokens, registered_ns, hash_number(last_block))
+        self._writer.append("registrations", row)
         return life
 
     @never_raises

@@ -6,7 +6,7 @@ from radixflow.schema.columns import column, table
 
 BLOCK_HASHES = table(
     "block_hashes",
-    "One distinct whole block of prompt content. Blocks form a tree: a request's prompt is the way from its last_block_hash up to the block without a parent.",
+    "One distinct whole block of prompt content. Blocks form a tree: a request's prompt is the way from its last_block_hash in registrations up to the block without a parent.",
     [
         column("block_hash", pa.uint64(), "", "First 64 bits of the hash of all tokens up to the end of the block."),
         column("parent_hash", pa.uint64(), "", "Hash of the block before it; NULL for the first block of a prompt.", nullable=True),

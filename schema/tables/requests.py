@@ -24,7 +24,6 @@ REQUESTS = table(
         column("num_preemptions", pa.int32(), "", "How often the request was preempted."),
         column("num_blocked_visits", pa.int32(), "visits", "Visits that ended BLOCKED."),
         column("num_rows", pa.int32(), "rows", "Rounds in which it was scheduled."),
-        column("last_block_hash", pa.uint64(), "", "Hash of the last whole block of the prompt; NULL without one, without prefix caching, or where the request was there before the recording.", nullable=True),
         column("outcome", NAME, "", "finished, aborted, unfinished (the recording ended first) or continued (finished, but selected before the recording began: the counts are those of this recording alone)."),
     ],
     sorted_by=("request",),

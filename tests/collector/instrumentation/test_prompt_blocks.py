@@ -76,7 +76,7 @@ def test_the_tree_says_what_prompts_share(recorded: tuple[Any, list[list[int]], 
     """Walking up from the last blocks of two requests, equal blocks are exactly the equal prefixes."""
     _, prompts, connection = recorded
     parents = dict(connection.execute("SELECT block_hash, parent_hash FROM block_hashes").fetchall())
-    last = dict(connection.execute("SELECT request_id::INTEGER, last_block_hash FROM requests").fetchall())
+    last = dict(connection.execute("SELECT request_id::INTEGER, last_block_hash FROM registrations").fetchall())
 
     def way(block: int | None) -> list[int]:
         return [] if block is None else [*way(parents[block]), block]
