@@ -66,6 +66,7 @@ class SegmentWriter:
         self._flush_seconds = flush_seconds
         self._durable = durable
         self._facts: dict[str, Any] = {}
+        self._fact_source: Callable[[], dict[str, Any]] = dict
         self._sources: dict[str, Callable[[], list[Row]]] = {}
         self._pending: dict[str, list[Row]] = {table: [] for table in self._tables}
         self._num_pending = 0
@@ -127,6 +128,14 @@ class SegmentWriter:
         with self._lock:
             self._facts.update(facts)
 
+    def describe_by(self, source: Callable[[], dict[str, Any]]) -> None:
+        """Ask ``source`` for more such facts whenever they are written: for facts that change with every round.
+
+        Args:
+            source: Called from the writer's thread.
+        """
+        self._fact_source = source
+
     @property
     def drops(self) -> dict[str, int]:
         """Rows lost so far, by table; only tables that lost any."""
@@ -145,6 +154,7 @@ class SegmentWriter:
                 "writer": self.writer_name,
                 "pid": os.getpid(),
                 **self._facts,
+                **self._fact_source(),
                 "rows_written": self.rows_written,
                 "bytes_written": self._bytes_written,
                 "drops": self.drops,

@@ -75,6 +75,7 @@ class EngineComponents(ComponentListener):
         intervals, self._of_step = self._of_step, []
         number = getattr(output, ROUND_ATTRIBUTE, 0)
         if not number:
+            self._round += bool(output.num_scheduled_tokens)  # a round that is not kept; the recorder counts it, too
             return
         self._round = number
         if len(intervals) > MAXIMUM_INTERVALS:

@@ -57,7 +57,7 @@ class RoundRecorder(ScanListener):
         self._events: list[tuple[Any, ...]] = []
         self._is_updating = False
         self._sample = RoundSample(settings.sample_rounds)
-        writer.describe(**self._sample.facts())
+        writer.describe_by(self._facts)
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class RoundRecorder(ScanListener):
         ended_ns = processing_ns - notes.recorder_ns - (notes.probe.duration_ns if notes.probe else 0)
         settle_undecided(self._scan, notes)
         round_number = self._round + 1 if output.num_scheduled_tokens else None
-        for life, event, reason in newly_held(notes.visits, self._lives):
+        for life, event, reason in newly_held(notes.visits, self._lives) if notes.visits else ():
             self._event(notes.started_ns, life, event, round_number, detail=reason)
         if not output.num_scheduled_tokens:
             self._num_empty_steps += 1
@@ -223,7 +223,6 @@ class RoundRecorder(ScanListener):
         self._write_rows(scheduled, {})
         self._write_events()
         self._num_empty_steps = 0
-        self._writer.describe(**self._sample.facts())
 
     # -- rows of a round ---------------------------------------------------------------------------------------------
 
@@ -318,7 +317,7 @@ class RoundRecorder(ScanListener):
         row += slot_ledger_of(scan, notes, scheduled, stop_reason)
         row += [
             scan.max_num_scheduled_tokens, sum(scheduled.values()),
-            sum(visit.num_tokens or 0 for visit in visits if visit.outcome == "ready"),
+            sum(visit.num_tokens or 0 for visit in visits if visit.outcome == "ready") if probe else 0,
             kinds.count("new"), kinds.count("resumed"), len(scheduled) - len(kinds),
             notes.num_running_before, notes.num_waiting_before, scan.num_waiting_requests(),
             sum(visit.outcome == "held" for visit in visits), len(notes.visits),
@@ -348,11 +347,11 @@ class RoundRecorder(ScanListener):
             row[-3] = self._scan.clock()
             self._publications.complete(round_number, row[-3])
             self._writer.append("rounds", tuple(row))
-            self._writer.describe(
-                num_rounds=self._round, num_requests_finished=self._num_finished, **self._sample.facts()
-            )
         self._is_updating = False
         self._write_events()
+
+    def _facts(self) -> dict[str, Any]:
+        return {"num_rounds": self._round, "num_requests_finished": self._num_finished, **self._sample.facts()}
 
     @property
     def has_open_rounds(self) -> bool:

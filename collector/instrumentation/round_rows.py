@@ -15,11 +15,14 @@ from radixflow.collector.instrumentation.visit_runs import Facts
 
 def slot_ledger_of(scan: Any, notes: StepNotes, scheduled: dict[str, int], stop_reason: str) -> SlotLedger:
     """The slot ledger of a round, from the scan, the probe and what is left in the queues."""
-    idle = [request for request in scan.running if request.request_id not in scheduled]
+    idle = []
+    if len(scan.running) != len(scheduled):  # most often every running request has its row
+        idle = [request for request in scan.running if request.request_id not in scheduled]
     idle_for_tokens = sum(request.num_computed_tokens < request.num_tokens for request in idle)
-    outcomes = [visit.outcome for visit in notes.all_visits() if visit.outcome != "selected"]
+    visits = notes.all_visits()
+    outcomes = [visit.outcome for visit in visits if visit.outcome != "selected"]
     ready, blocked, held = (outcomes.count(outcome) for outcome in ("ready", "blocked", "held"))
-    skipped = sum(visit.skipped and visit.outcome == "other" for visit in notes.all_visits())
+    skipped = sum(visit.skipped and visit.outcome == "other" for visit in visits)
     behind = scan.num_waiting_requests() - ready - blocked - held - skipped
     last_reason = notes.probe.end_reason if notes.probe else stop_reason
     for_tokens = last_reason in TOKEN_REASONS

@@ -35,7 +35,12 @@ _CUDA_WORDS = [
     "--gpu-memory-utilization",
     "0.5",
 ]
-_VARIABLES = {"VLLM_USE_FLASHINFER_SAMPLER": "0"}  # flashinfer compiles at its first use, for minutes
+_VARIABLES = {
+    "VLLM_USE_FLASHINFER_SAMPLER": "0",  # flashinfer compiles at its first use, for minutes
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB, with --device cpu
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
 
 
 def command(model: Path, name: str, output: Path, device: str, is_compiled: bool) -> list[str]:
