@@ -38,7 +38,7 @@ def time_pages(page: Any, address: str, paths: list[str]) -> list[tuple[str, flo
         page.goto(f"{address}/{path}", wait_until="commit")
         page.wait_for_selector("h1")
         heading = time.perf_counter() - start
-        page.wait_for_function(SETTLED)
+        page.wait_for_function(SETTLED, polling=20)
         settled = time.perf_counter() - start
         settle(page)
         timings.append((path or "overview", heading * 1e3, settled * 1e3))
@@ -62,7 +62,7 @@ def time_zooms(page: Any, address: str, steps: int) -> tuple[list[float], list[f
         page.wait_for_function("before => location.href !== before", arg=before, polling=10)
         page.evaluate("() => { window.drawnAt = window.drawn; }")
         page.wait_for_function(
-            "() => !document.querySelector('[data-testid=stStatusWidget]') && window.drawn > window.drawnAt",
+            "() => document.querySelector('[data-test-script-state=notRunning]') && window.drawn > window.drawnAt",
             polling=10, timeout=20_000,
         )  # fmt: skip
         timings.append((time.perf_counter() - start) * 1e3)

@@ -67,7 +67,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-SETTLED = """() => document.querySelector('h1') && !document.querySelector('[data-testid=stStatusWidget]')
+SETTLED = """() => document.querySelector('h1') && document.querySelector('[data-test-script-state=notRunning]')
     && !document.querySelector('[data-testid=stSkeleton]') && !document.querySelector('[data-stale=true]')
     && [...document.querySelectorAll('.js-plotly-plot')].every(each => each.querySelector('.main-svg'))"""
 """JavaScript that says whether the app has nothing to do and every figure is drawn."""

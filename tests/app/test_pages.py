@@ -1,6 +1,7 @@
 """Every page, on every kind of run that a person may open."""
 
 import json
+import shutil
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -27,10 +28,16 @@ def simulated_and_real(root):
     run.write()
 
 
+def sample(root):
+    """The recordings that come with the project."""
+    shutil.copytree(ROOT / "sample_runs" / "demo", root / "demo")
+
+
 RUNS = {
     "empty": builders.empty_run,
     "one round": builders.one_round_run,
     "tiny pair": builders.tiny_pair,
+    "sample": sample,
     "incomplete": builders.incomplete_run,
     "simulated": simulated_and_real,
     "broken": broken_and_whole,
