@@ -21,7 +21,7 @@ selected = timeline_selection(runs, selection)
 totals = read(slot_raster.window_totals, selection, window)
 show_lead(bubble_sentence(totals))
 
-drawn = slot_raster.drawn_window(window)
+drawn = slot_raster.drawn_window(window, slot_raster.whole_window(read(slot_raster.extent, selection), window.axis))
 level = slot_raster.choose_level(read(slot_raster.window_totals, selection, drawn))
 figure = bubble_timeline(
     TimelineData(
@@ -32,7 +32,7 @@ figure = bubble_timeline(
         low=window.low,
         high=window.high,
         level=level_words(*level),
-        spans=read(spans.spans, selection, drawn),
+        spans=read(spans.spans_at, selection, drawn, level.rounds_per_mark),
         arrows=read(dependencies.arrows, selection, selected),
         selected_run=selected.run,
         selected_round=selected.round,

@@ -7,6 +7,14 @@ from radixflow.app.queries.windowed import Window, read_rounds
 
 MAX_SPANS = 900
 """Most intervals drawn; beyond, consecutive rounds of a lane become one mark."""
+MAX_ROUNDS_PER_MARK = 50
+"""Beyond, a run has millions of intervals, and a mark of them would say little."""
+_NOWHERE = Window("round", 0, 0)
+
+
+def spans_at(connection: duckdb.DuckDBPyConnection, window: Window, rounds_per_mark: int) -> pa.Table:
+    """Read the intervals of a window as its level calls for: none where a mark of the raster holds very many rounds."""
+    return spans(connection, window if rounds_per_mark <= MAX_ROUNDS_PER_MARK else _NOWHERE)
 
 
 def spans(connection: duckdb.DuckDBPyConnection, window: Window, max_marks: int = MAX_SPANS) -> pa.Table:

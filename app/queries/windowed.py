@@ -31,10 +31,18 @@ EVERYTHING = Window("time", float("-inf"), float("inf"))
 """A window that holds every round."""
 
 
-def drawn_window(visible: Window) -> Window:
-    """Return what to draw for what is visible: half a window more at both ends, so that a pan meets drawn marks."""
+def drawn_window(visible: Window, whole: Window | None = None) -> Window:
+    """Return what to draw for what is visible: half a window more at both ends, so that a pan meets drawn marks.
+
+    Args:
+        visible: What is visible.
+        whole: Where the runs begin and end: nothing lies beyond, so nothing is asked for there.
+    """
     margin = (visible.high - visible.low) / 2
-    return Window(visible.axis, visible.low - margin, visible.high + margin)
+    low, high = visible.low - margin, visible.high + margin
+    if whole and whole.axis == visible.axis:
+        low, high = max(low, min(whole.low, visible.low)), min(high, max(whole.high, visible.high))
+    return Window(visible.axis, low, high)
 
 
 def round_ranges(connection: duckdb.DuckDBPyConnection, window: Window) -> list[RoundRange]:

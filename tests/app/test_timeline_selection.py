@@ -65,6 +65,19 @@ def test_spans_are_single_when_near_and_thinned_without_loss_when_far(pair):
     assert spans.spans(pair, Window("time", 1e6, 2e6)).num_rows == 0
 
 
+def test_spans_of_a_very_long_window_are_left_out(pair):
+    assert spans.spans_at(pair, EVERYTHING, spans.MAX_ROUNDS_PER_MARK).num_rows == 30
+    assert spans.spans_at(pair, EVERYTHING, spans.MAX_ROUNDS_PER_MARK + 1).num_rows == 0
+
+
+def test_nothing_is_asked_for_beyond_the_ends_of_the_runs():
+    whole = Window("time", 0.0, 100.0)
+    assert slot_raster.drawn_window(whole, whole) == whole
+    assert slot_raster.drawn_window(Window("time", 40.0, 60.0), whole) == Window("time", 30.0, 70.0)
+    assert slot_raster.drawn_window(Window("time", -20.0, 20.0), whole) == Window("time", -20.0, 40.0)
+    assert slot_raster.drawn_window(Window("time", 90.0, 130.0), whole) == Window("time", 70.0, 130.0)
+
+
 def test_spans_lie_in_their_lane_and_device_spans_say_so(pair):
     table = spans.spans(pair, EVERYTHING)
     names = lanes(table)
