@@ -198,12 +198,13 @@ def test_a_printed_line_records_a_sample_run_by_run_until_its_engine_is_killed(
         deadline = time.monotonic() + 6
         while time.monotonic() < deadline:
             server.burst(prompts()[:8])
-        runs = sorted(path / "radix" for path in folder.glob("served-*"))
-        os.kill(RunDirectory(runs[-1]).writers()["engine"]["pid"], signal.SIGKILL)
+        server.wait_for(lambda: all(RunDirectory(run).state == "complete" for run in runs_in(folder)[:-1]))
+        (pid,) = {RunDirectory(run).writers()["engine"]["pid"] for run in runs_in(folder)[:-1]}
+        os.kill(pid, signal.SIGKILL)
         assert server.process.wait(60) != 0
     finally:
         server.end()
-    runs = sorted(path / "radix" for path in folder.glob("served-*"))
+    runs = runs_in(folder)
     assert 2 <= len(runs) <= 3  # the oldest is removed when the one after it is closed
     assert runs[0].parent.name != "served-0001"
     time.sleep(10)  # a recording that says nothing for so long is over
@@ -212,3 +213,8 @@ def test_a_printed_line_records_a_sample_run_by_run_until_its_engine_is_killed(
     kept, counted, sampled = ask(runs[0], "SELECT num_rounds_kept, num_rounds, sampled_fraction FROM run_summary")[0]
     assert 0 < kept < counted
     assert sampled == 0.33
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The runs of a server whose engine has begun to write, in their order."""
+    return sorted(path.parents[1] for path in folder.glob("served-*/radix/writers/engine.json"))
