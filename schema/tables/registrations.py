@@ -12,7 +12,7 @@ REGISTRATIONS = table(
         column("request_id", pa.string(), "", "Name of the branch, as in offers.", joins="offers.request_id"),
         column("num_prompt_tokens", pa.int32(), "tokens", "Length of the prompt."),
         column("registered_ns", pa.int64(), "ns", "Monotonic time at which the scheduler received the request."),
-        column("last_block_hash", pa.uint64(), "", "Hash of the last whole block of the prompt; NULL without one, or without prefix caching.", nullable=True),
+        column("last_block_hash", pa.uint64(), "", "Hash of the last whole block of the prompt; NULL without one, without prefix caching, or where the request was there before the recording began.", nullable=True),
     ],
     sorted_by=("request",),
 )
