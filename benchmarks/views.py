@@ -32,12 +32,15 @@ from radixflow.schema.windows import RoundRange, rounds_in_window, window
 
 OVERVIEW = (
     "runs", "run_summary", "stop_reasons", "slot_ledger", "slot_causes", "fullness_distribution", "visit_outcomes",
-    "blocking_causes", "blocking_witnesses", "blocking_recovery", "awaited_producers", "starvation", "reuse_summary",
-    "latency_summary", "cost_summary", "token_ledger", "capacity_bound", "load_curve", "ledger_faults",
+    "blocking_causes", "blocking_witnesses", "blocking_recovery", "awaited_producers", "reuse_summary",
+    "latency_summary",
+    "cost_summary", "token_ledger", "capacity_bound", "load_curve", "ledger_faults",
 )  # fmt: skip
 """Views of one row, or a few, a run: what pages show before anything is chosen."""
 PAIRED = ("paired_summary", "cost_shift", "cost_shift_by_shape", "output_audit")
 """Views of a pair, timed over the run opened twice."""
+IN_DEPTH = ("starvation",)
+"""Views of a whole run that look at every request by itself; no target."""
 BY_ROUND = ("round_occupancy", "slot_cells", "blocked_visits", "round_ends")
 WINDOWS_MS = (300.0, 3_000.0)
 SMALL = 1_000_000
@@ -106,7 +109,7 @@ def open_and_close(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRang
         pass
 
 
-def time_summaries(paths: list[Path], views: tuple[str, ...], repeats: int, target_s: float) -> None:
+def time_summaries(paths: list[Path], views: tuple[str, ...], repeats: int, target_s: float | None) -> None:
     """Time views of whole runs: with an empty cache of summaries, then with a full one."""
     queries = {view: f"SELECT * FROM {view}" for view in views}
     timings: dict[str, list[Timing]] = {view: [] for view in views}
@@ -122,12 +125,11 @@ def time_summaries(paths: list[Path], views: tuple[str, ...], repeats: int, targ
         name = view if len(paths) == 1 else f"{view} (a pair)"
         later = [each.wall for each in others]
         middle = statistics.median(later)
-        verdict = f"first {_verdict(first.wall, target_s)}, then {_verdict(middle, target_s)}"
+        limit = ""
+        if target_s is not None:
+            limit = f"{target_s * 1e3:8.0f}  first {_verdict(first.wall, target_s)}, then {_verdict(middle, target_s)}"
         figures = (first.wall, first.processor, middle, min(later), max(later))
-        print(
-            f"{name:34}{''.join(f'{each * 1e3:9.1f}' for each in figures)}  {target_s * 1e3:8.0f}  {verdict}",
-            flush=True,
-        )
+        print(f"{name:34}{''.join(f'{each * 1e3:9.1f}' for each in figures)}  {limit}", flush=True)
 
 
 def _verdict(seconds: float, target_s: float) -> str:
@@ -147,7 +149,10 @@ def benchmark(path: Path, num_rounds: int, repeats: int) -> None:
         os.environ["XDG_CACHE_HOME"] = cache
         time_summaries([path], OVERVIEW, repeats, view_target)
         time_summaries([path, path], PAIRED, repeats, view_target)
-    print(f"greatest resident memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+        print(
+            f"greatest resident memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB", flush=True
+        )
+        time_summaries([path], IN_DEPTH, 1, None)
 
 
 def main(arguments: list[str]) -> int:
