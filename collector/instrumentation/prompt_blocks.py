@@ -6,7 +6,9 @@ block is stored once, with the block before it, and a request names its last one
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 MAXIMUM_KEPT = 1_000_000
@@ -37,12 +39,13 @@ class PromptBlocks:
             request: Number of the request.
             hashes: Hashes of its whole prompt blocks, from the first.
         """
-        known = next((index for index in range(len(hashes), 0, -1) if hashes[index - 1] in self._stored), 0)
-        rows = []
-        for index in range(known, len(hashes)):
-            self._stored[hashes[index]] = None
-            parent = hash_number(hashes[index - 1]) if index else None
-            rows.append((hash_number(hashes[index]), parent, index, request))
+        # A stored block's prefix is stored, too: the first unknown one is found by halving.
+        known = bisect_left(range(len(hashes)), True, key=lambda index: hashes[index] not in self._stored)
+        new = hashes[known:]
+        self._stored.update(dict.fromkeys(new))
+        numbers = [int.from_bytes(block_hash[:8], "little") for block_hash in new]
+        parents = [hash_number(hashes[known - 1]) if known else None, *numbers[:-1]]
+        rows = list(zip(numbers, parents, range(known, len(hashes)), repeat(request), strict=False))
         _forget_oldest(self._stored)
         return rows
 
@@ -60,10 +63,11 @@ class PromptBlocks:
         """
         size = self._block_tokens
         first, end = -(-begin_token // size), min(end_token // size, len(hashes))
+        mine = _FirstTime(round_number, request)
         rows: list[list[Any]] = []
         for index in range(first, end):
-            before = self._computed.setdefault(hashes[index], _FirstTime(round_number, request))
-            if before.round == round_number and before.request == request:
+            before = self._computed.setdefault(hashes[index], mine)
+            if before is mine or before == mine:
                 continue
             if rows and rows[-1][3] == index * size and (rows[-1][4], rows[-1][5]) == before:
                 rows[-1][3] += size
