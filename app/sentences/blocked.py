@@ -17,6 +17,8 @@ def blocked_sentence(summary: pa.Table) -> str:
 
 
 def _arm(row: dict[str, Any]) -> str:
+    if row["num_blocked_visits"] is None:
+        return f"Whether {row['label']} met a blocked request is {units.NOT_MEASURED}."
     if not row["num_blocked_visits"]:
         return f"{row['label']} never met a blocked request."
     return (

@@ -34,6 +34,13 @@ def request_sentence(life: dict[str, Any], reasons: pa.Table) -> str:
 
 def _waiting(life: dict[str, Any]) -> str:
     name = life["request_id"]
+    if life["request"] is None:
+        seen = (
+            "was never sent"
+            if life["outcome"] == "rejected"
+            else f"was sent; what the engine did is {units.NOT_MEASURED}"
+        )
+        return f"{name} of {life['label']} {seen}."
     if life["waiting_ms"] is None:
         return f"{name} of {life['label']} is never selected."
     latency = "" if life["latency_ms"] is None else f" of its {units.duration(life['latency_ms'])}"

@@ -116,5 +116,16 @@ def test_a_request_that_the_engine_never_saw_is_shown_all_the_same(tmp_path, ope
     page = opened(open_app(tmp_path), "request", request="long")
     said = texts(page).replace("\\", "")
     assert not page.exception
-    assert "long of radix is never selected." in said
+    assert "long of radix was never sent." in said
     assert "Outcome: rejected: The prompt is longer than the model allows." in said
+
+
+def test_what_an_unobserved_engine_did_with_a_request_is_not_claimed(tmp_path, open_app):
+    run = builders.RunBuilder(tmp_path / "run", "stock")
+    run.request("a0", outcome="completed", completed_ns=1600)
+    run.finish()
+    run.rows_of["requests"] = []
+    run.write()
+    said = texts(opened(open_app(tmp_path), "request", request="a0")).replace("\\", "")
+    assert "a0 of stock was sent; what the engine did is not measured." in said
+    assert "Whether later arrivals came first is not measured." in said

@@ -1,5 +1,6 @@
 """What pages and reports say in words."""
 
+import pyarrow as pa
 import pytest
 
 from radixflow.app.queries import run_facts, slot_raster
@@ -46,6 +47,11 @@ def test_the_other_sentences_of_the_tiny_pair(pair):
     said = comparison_sentence(first)
     assert said.startswith("radixflow-immediate needs 2 fewer rounds than radix. Its mean latency over 8 pairs is ")
     assert said.endswith("lower. Every first token that both returned is the same.")
+
+
+def test_an_unobserved_arm_is_not_said_to_have_met_nobody(pair):
+    row = run_facts.run_summary(pair).to_pylist()[0] | {"num_blocked_visits": None}
+    assert blocked_sentence(pa.Table.from_pylist([row])) == "Whether radix met a blocked request is not measured."
 
 
 def test_what_is_not_known_is_not_claimed(pair):
