@@ -283,15 +283,15 @@ def test_requests_without_an_end_get_their_rows_once(tmp_path):
     path = tmp_path / "run"
     create_run(path, Manifest("e", "s", "radix"))
     with SegmentWriter(path, "engine") as writer:
-        writer.append("registrations", [(0, "a", 48, 100), (1, "b", 32, 110)])
+        writer.append("registrations", [(0, "a", 48, 100, 7), (1, "b", 32, 110, None)])
         writer.append("events", (120, 0, "selected", 1, None, None, None))
     for num_repairs in range(2):
         age(path)
         repair = repair_run(path)
         assert any("2 requests had no end yet" in sentence for sentence in repair.done) == (num_repairs == 0)
-    query = "SELECT request_id, first_selected_round, outcome FROM requests ORDER BY 1"
+    query = "SELECT request_id, first_selected_round, last_block_hash, outcome FROM requests ORDER BY 1"
     with open_runs([path]) as connection:
-        assert connection.execute(query).fetchall() == [("a", 1, "unfinished"), ("b", None, "unfinished")]
+        assert connection.execute(query).fetchall() == [("a", 1, 7, "unfinished"), ("b", None, None, "unfinished")]
     (path / "requests" / "repair-000000.parquet").write_bytes(b"PAR1")  # what a bad disk takes is made again
     age(path)
     assert any("2 requests had no end yet" in sentence for sentence in repair_run(path).done)

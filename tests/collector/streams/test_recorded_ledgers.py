@@ -110,7 +110,7 @@ def test_both_ledgers_close_and_agree_with_what_schedule_said(policy: str) -> No
 
 
 REPLAYED = """
-    SELECT COLUMNS(* EXCLUDE (num_output_tokens, last_block_hash)) FROM {table} ORDER BY request"""
+    SELECT COLUMNS(* EXCLUDE (num_output_tokens)) FROM {table} ORDER BY request"""
 
 
 @pytest.mark.parametrize("policy", RECORDED)
