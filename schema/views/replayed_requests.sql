@@ -64,7 +64,6 @@ SELECT
     coalesce(happened.num_preemptions, 0)::INTEGER AS num_preemptions,
     coalesce(refused.num_blocked_visits, 0)::INTEGER AS num_blocked_visits,
     coalesce(counted.num_rows, 0)::INTEGER AS num_rows,
-    registrations.last_block_hash,
     coalesce(happened.outcome, 'unfinished') AS outcome
 FROM registrations
 LEFT JOIN counted ON counted.run = registrations.run AND counted.request = registrations.request
@@ -92,5 +91,4 @@ COMMENT ON COLUMN replayed_requests.num_output_tokens IS '[tokens] Output tokens
 COMMENT ON COLUMN replayed_requests.num_preemptions IS '[preemptions] How often it was preempted.';
 COMMENT ON COLUMN replayed_requests.num_blocked_visits IS '[visits] BLOCKED visits of the scan.';
 COMMENT ON COLUMN replayed_requests.num_rows IS '[rows] Rounds in which it was scheduled.';
-COMMENT ON COLUMN replayed_requests.last_block_hash IS '[-] Hash of the last whole block of the prompt.';
 COMMENT ON COLUMN replayed_requests.outcome IS '[-] finished, aborted or unfinished.';
