@@ -56,7 +56,7 @@ class TimelineData(NamedTuple):
 def bubble_timeline(data: TimelineData) -> go.Figure:
     """Draw the slot raster of each arm over one shared axis; below, tokens against budget, the queue, and spans.
 
-    A mark of the raster carries ``[run, first round, last round]`` as custom data.
+    A mark carries run, first and last round as custom data: in one text, since Plotly looks at every value of a list.
     """
     if data.raster.num_rows == 0 and data.tracks.num_rows == 0:
         return layout.empty_figure("No round lies in this window. Widen it, or record a run with work in it.", 360)
@@ -202,7 +202,7 @@ def _bars(style: str, marks: list[Mark], in_legend: bool, is_coarse: bool) -> go
         y=[mark.height for mark in marks],
         hovertext=[mark.hover for mark in marks],
         hoverinfo="text",
-        customdata=[[mark.run, mark.first_round, mark.last_round] for mark in marks],
+        customdata=[f"{mark.run} {mark.first_round} {mark.last_round}" for mark in marks],
         name=look.label,
         legendgroup=style,
         showlegend=in_legend,

@@ -123,7 +123,7 @@ def _span_bars(clock: str, rows: list[dict[str, Any]], names: list[str]) -> go.B
         y=heights,
         hovertext=[_span_hover(row) for row in rows],
         hoverinfo="text",
-        customdata=[[row["run"], row["first_round"], row["last_round"]] for row in rows],
+        customdata=[f"{row['run']} {row['first_round']} {row['last_round']}" for row in rows],
         name=look.label,
         showlegend=False,
         marker=slot_marker(look),

@@ -91,8 +91,9 @@ def slot_sums(
     The area of a mark (rows times duration) is exactly the area of the cells that it stands for. Without ``by_cause``
     the cause of a wait is NULL.
     """
-    sql = _SUMS.replace("{classes}", _CLASSES_BY_CAUSE if by_cause else _CLASSES)
-    return read_rounds(connection, window, sql, step=rounds_per_mark)
+    if by_cause:  # names are not asked for, but their views are joined: only those of the window, then
+        return read_named(connection, window, _SUMS.replace("{classes}", _CLASSES_BY_CAUSE), step=rounds_per_mark)
+    return read_rounds(connection, window, _SUMS.replace("{classes}", _CLASSES), step=rounds_per_mark)
 
 
 _SUMS = """

@@ -30,7 +30,7 @@ def timeline_view(
 
     Args:
         figure: The figure; its first x axis carries the visible range, and marks that can be clicked carry
-            ``[run, first round, last round]`` as custom data.
+            run, first and last round as custom data, with a blank between.
         key: Key of the element. ``st.session_state[key]`` then holds ``range``, the visible range as two numbers;
             ``jump``: ``previous``, ``next``, ``whole`` or ``open`` when a key asked for it; and ``open`` or ``select``:
             ``[run, round]`` when a round was clicked, without or with Shift.

@@ -82,10 +82,10 @@ function hookKeys(Plotly, plot, setTriggerValue) {
 function hookClicks(Plotly, plot, setTriggerValue) {
   let timer = null;
   plot.on("plotly_click", ({ points, event }) => {
-    const point = points.find((each) => Array.isArray(each.customdata));
+    const point = points.find((each) => typeof each.customdata === "string");
     clearTimeout(timer);
     if (!point) return;
-    const [run, first, last] = point.customdata;
+    const [run, first, last] = point.customdata.split(" ").map(Number);
     // The first click of a double click opens nothing.
     timer = setTimeout(() => {
       if (first !== last) zoomInto(Plotly, plot, point);
