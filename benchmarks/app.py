@@ -4,7 +4,8 @@ The app is started anew with an empty cache of summaries unless --warm is given,
 is when the page has its title, *settled* when nothing is left to do and every figure is drawn; both count from the
 request for the address, in a browser that holds the app's files already. A zoom step is three turns of the wheel, which
 halve what is visible, until the answer of the server is drawn; 24 of the 30 steps lead from a run of hours to a round.
-Memory is the JavaScript heap of the page after a garbage collection, and the resident memory of the renderer processes.
+Memory is the JavaScript heap of the page after a garbage collection, and the proportional set size of Chromium's
+renderer processes: pages that several share, such as its own code, are counted once.
 The run is written first unless the folder already holds one.
 
 Run: python -m benchmarks.app FOLDER [--rounds 1000000] [--steps 30] [--warm]
@@ -75,10 +76,10 @@ def time_zooms(page: Any, address: str, steps: int) -> tuple[list[float], list[f
 
 
 def memory_mb(page: Any) -> tuple[float, float]:
-    """Return the JavaScript heap of a page after a collection, and the resident memory of Chromium's renderers."""
+    """Return the JavaScript heap of a page after a collection, and the proportional memory of Chromium's renderers."""
     page.evaluate("() => window.gc && window.gc()")
     heap = page.evaluate("() => performance.memory.usedJSHeapSize") / 1e6
-    return heap, sum(_resident_mb(folder) for folder in Path("/proc").glob("[0-9]*") if _is_renderer(folder))
+    return heap, sum(_proportional_mb(folder) for folder in Path("/proc").glob("[0-9]*") if _is_renderer(folder))
 
 
 def _is_renderer(folder: Path) -> bool:
@@ -104,12 +105,12 @@ def _descendants(root: int) -> set[int]:
     return found
 
 
-def _resident_mb(folder: Path) -> float:
+def _proportional_mb(folder: Path) -> float:
     try:
-        pages = int((folder / "statm").read_text().split()[1])
+        rollup = (folder / "smaps_rollup").read_text()
     except OSError:
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return sum(int(row.split()[1]) for row in rollup.splitlines() if row.startswith("Pss:")) * 1024 / 1e6
 
 
 def _new_page(browser: Any) -> Any:
@@ -144,9 +145,9 @@ def benchmark(folder: Path, steps: int) -> None:
         spread = f"median {statistics.median(ordered):.0f}, most {ordered[-1]:.0f} ms over {len(ordered)} steps"
         line("zoom step, 95th percentile", at_95, ZOOM_TARGET_MS, "ms", spread)
         line("most marks in a view", most, 4000, "")
-        heap, resident = memory_mb(page)
+        heap, renderers = memory_mb(page)
         line("JavaScript heap", heap, MEMORY_TARGET_MB, "MB")
-        line("resident memory of the renderers", resident, MEMORY_TARGET_MB, "MB")
+        line("memory of the renderers", renderers, MEMORY_TARGET_MB, "MB")
         print(f"the last window was {visible[1] - visible[0]:.4g} ms long")
 
 
