@@ -33,8 +33,8 @@ def number(path: Path, sql: str) -> int:
 def test_a_killed_engine_loses_one_second_at_most(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "e" / "s" / "radix"
     process = start("--model", "tiny-hybrid", "-o", tmp_path, *ENDLESS)
-    wait_for(lambda: written(path, "engine", "rounds") >= 3, process)
-    time.sleep(random.Random(seed).uniform(0, 4))
+    wait_for(lambda: written(path, "engine", "rounds") >= 3 and written(path, "client", "offers") >= 3, process)
+    time.sleep(random.Random(seed).uniform(1.5, 5))
     killed_ns = time.monotonic_ns()
     os.kill(int(json.loads((path / "writers" / "engine.json").read_text())["pid"]), signal.SIGKILL)
     process.communicate(timeout=90)
