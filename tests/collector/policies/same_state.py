@@ -38,6 +38,9 @@ class RowList:
     def describe(self, **facts: Any) -> None:
         """Nobody asks for facts."""
 
+    def describe_by(self, source: Any) -> None:
+        """Nor for those that change."""
+
     def close(self) -> None:
         """Nothing is open."""
 
