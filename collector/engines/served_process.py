@@ -74,14 +74,15 @@ class ServedProcess:
         try:
             self._process = subprocess.Popen(command, env=dict(environment), start_new_session=True)
             code = self._wait(self._process)
-            self._settle_runs()
+            is_closed = self._settle_runs()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
         if self._ends:
             return int(ExitCode.INTERRUPTED if self._ends[0] == signal.SIGINT else ExitCode.OK)
-        if code:
+        if code or not is_closed:  # vLLM ends with 0 when its engine process was killed
             how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+            how = how if code else "ended without its engine, which had not closed its run"
             raise RadixflowError(f"vllm serve {how}; what was recorded is kept.", ExitCode.ENGINE)
         return int(ExitCode.OK)
 
@@ -96,16 +97,23 @@ class ServedProcess:
         process.send_signal(signal.SIGTERM)
         return process.wait()
 
-    def _settle_runs(self) -> None:
-        """Once the server has gone: wait for an engine that is still closing its run, and tell what there is."""
+    def _settle_runs(self) -> bool:
+        """Once the server has gone: wait for an engine that is still closing its run, and tell what there is.
+
+        Returns:
+            Whether the engine closed every run.
+        """
+        is_closed = True
         deadline = time.monotonic() + END_SECONDS
         while self._is_recording(by_living_engine=True) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         for path in runs_of_server(self._settings):
             with suppress(RadixflowError):
                 if RunDirectory(path).manifest.state == "recording":
+                    is_closed = False
                     mark_incomplete(path, "The server ended without closing the run.")
                 self._say(f"{path} is {RunDirectory(path).state}.")
+        return is_closed
 
     def _is_recording(self, by_living_engine: bool = False) -> bool:
         for path in runs_of_server(self._settings):

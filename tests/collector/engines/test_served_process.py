@@ -46,6 +46,7 @@ while True:
     if new == "stop" and writer: end()
     if new == "record" and not writer: begin()
     if new == "fail": os._exit(3)
+    if new == "vanish": os._exit(0)
     time.sleep(0.05)
 """
 FRONT = """
@@ -131,3 +132,12 @@ def test_a_server_that_fails_is_told_apart_from_one_that_was_ended(front: Front)
     code, _, stderr = front.end()
     assert code == ExitCode.ENGINE
     assert "vllm serve failed with exit code 3" in stderr
+
+
+def test_a_server_that_ends_well_but_for_its_engine_has_failed(front: Front) -> None:
+    """vLLM's own exit code is 0 when its engine process was killed."""
+    front.settings.control_file.write_text("vanish\n")
+    code, _, stderr = front.end()
+    assert code == ExitCode.ENGINE
+    assert "ended without its engine" in stderr
+    assert front.states() == ["incomplete"]
