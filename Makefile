@@ -1,7 +1,7 @@
 # Every target does its own set-up, asks no questions, and is quick the second time.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-vllm-versions test-properties test-outputs test-kills test-gpu lint format screenshots clean distclean
+.PHONY: help setup demo test test-vllm-versions test-properties test-outputs test-long test-kills test-gpu lint format screenshots clean distclean
 
 # Nothing installed outside .venv may take part.
 export PYTHONNOUSERSITE := 1
@@ -39,6 +39,11 @@ test-properties: ## Run the scheduler's property tests on 10,000 random states a
 test-outputs: ## Audit the answers of every policy on the real engine (minutes)
 	@scripts/setup --no-browser
 	@.venv/bin/python -m pytest -m audit tests/collector/outputs
+
+test-long: ## Record servers, odd runs and overhead on the real engine, and every policy's ledgers (many minutes)
+	@scripts/setup --no-browser
+	@.venv/bin/python -m pytest -m long tests
+	@RADIXFLOW_NUM_STREAMS=100 .venv/bin/python -m pytest -n 2 tests/collector/streams/test_recorded_ledgers.py
 
 test-kills: ## Kill recordings, whole engines and clients at random moments (minutes)
 	@scripts/setup --no-browser

@@ -27,12 +27,15 @@ LINT_STEPS = (
     ("mypy", ("mypy",)),
     ("lint-imports", ("lint-imports", "--no-logo")),
 )
+WITH_ENGINE = "engine or browser or gpu"
+MINUTES = "audit or kills or long"
+"""Markers of what has a target of its own in the Makefile."""
 TEST_STEPS = (
     (
         "tests without an engine",
-        ("-m", "not engine and not browser and not gpu and not audit and not kills", "-n", "2", "--dist", "loadgroup"),
+        ("-m", f"not ({WITH_ENGINE}) and not ({MINUTES})", "-n", "2", "--dist", "loadgroup"),
     ),
-    ("tests with an engine, browser or GPU", ("-m", "engine or browser or gpu")),
+    ("tests with an engine, browser or GPU", ("-m", f"({WITH_ENGINE}) and not ({MINUTES})")),
 )
 
 

@@ -29,7 +29,7 @@ from radixflow.schema.connection import open_runs
 from radixflow.schema.run_directory import RunDirectory
 from tests.collector.cli.collect_command import COMMAND, collect, environment
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
 def prompts() -> list[list[int]]:

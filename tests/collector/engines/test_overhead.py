@@ -69,6 +69,7 @@ def test_a_number_of_turns_below_one_is_refused() -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.long
 def test_the_command_measures_every_arm_on_the_engine() -> None:
     result = collect("bench", "overhead", "--quick", "--repeats", "1", "--json")
     assert result.returncode == 0, result.stderr

@@ -25,7 +25,7 @@ from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identit
 
 pytest.importorskip("vllm")
 ROOT = Path(__file__).parents[3]
-NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "20"))
+NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "6"))
 NOTE = struct.Struct("<qqhh")  # as killed_worlds.py writes it
 SECOND = 1_000_000_000
 HARMLESS = (

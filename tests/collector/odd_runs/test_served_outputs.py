@@ -22,7 +22,7 @@ from tests.collector.outputs.process import ENVIRONMENT, ROOT
 from tests.schema.views.test_identities import broken_identities
 
 pytest.importorskip("vllm")
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
