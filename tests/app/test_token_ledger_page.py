@@ -21,8 +21,11 @@ def repeating_run(path):
     run.round(("p0", 16), ("a2", 48), finishes=True)
     run.finish()
     rows, requests = run.rows_of["rows"], run.rows_of["requests"]
-    for row in (rows[0], rows[1], rows[4]):
-        row["published_hash"] = 99
+    for round_number, request in ((1, 1), (2, 2)):  # a0, a1 and a2 have the same content
+        run.rows_of["repeated_blocks"].append({
+            "round": round_number, "request": request, "begin_token": 0, "end_token": 48, "first_round": 1,
+            "first_request": 0,
+        })  # fmt: skip
     rows[3] |= {"kind": "resumed", "first_token": 16, "num_tokens": 32}
     requests[3] |= {"num_preemptions": 1, "num_repeated_tokens": 16, "num_scheduled_prompt_tokens": 64}
     requests[3]["num_scheduled_tokens"] = 64
