@@ -26,6 +26,6 @@ def paired_table(summary: pa.Table, pair: Pair, definitions: Definitions) -> Non
         | {"what it is": definitions.of("run_summary", number.column) or ""}
         for number in NUMBERS
     ]
-    st.dataframe(
-        rows, hide_index=True, width="stretch", height="content", column_config={"what it is": {"width": "large"}}
-    )
+    # Wide enough for the longest name, and for a difference with its interval.
+    widths = {"": {"width": 195}, "difference": {"width": 190}, "what it is": {"width": "medium"}}
+    st.dataframe(rows, hide_index=True, width="stretch", height="content", column_config=widths)
