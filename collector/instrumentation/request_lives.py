@@ -35,6 +35,7 @@ class RequestLife:
     num_rows: int = 0
     blocked_since_round: int | None = None
     computed_end: int = 0
+    noted_end: int = 0
     was_held: bool = False
     is_deferred: bool = False
     was_overtaken: bool = False
@@ -43,7 +44,7 @@ class RequestLife:
     def go_on(self, first_selected_ns: int, num_computed_tokens: int) -> None:
         """The request had been selected before this recording, and has so many tokens computed."""
         self.released_ns, self.first_selected_ns, self.is_continued = self.registered_ns, first_selected_ns, True
-        self.num_covered_tokens = self.computed_end = num_computed_tokens
+        self.num_covered_tokens = self.computed_end = self.noted_end = num_computed_tokens
 
     def add_row(self, first_token: int, num_tokens: int, from_waiting: bool) -> None:
         """Count one scheduled interval; ``from_waiting`` when a cache hit was adopted right before it."""

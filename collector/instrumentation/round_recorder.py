@@ -237,10 +237,12 @@ class RoundRecorder(ScanListener):
         for slot, (request_id, num_tokens) in enumerate(scheduled.items()):
             request, life = requests[request_id], lives[request_id]
             first_token = request.num_computed_tokens - num_tokens
-            if num_tokens >= self._block_tokens:  # else no whole block lies in it
-                begin = max(first_token, life.computed_end)  # its own repeats are in rows
-                end = first_token + num_tokens
-                repeated += self._blocks.repeated(life.number, request.block_hashes, begin, end, number)
+            if first_token > life.computed_end:
+                life.noted_end = first_token  # what lies between came from the cache
+            end = first_token + num_tokens
+            if end - life.noted_end >= self._block_tokens:  # a block may end in another row than it began in
+                repeated += self._blocks.repeated(life.number, request.block_hashes, life.noted_end, end, number)
+                life.noted_end = end // self._block_tokens * self._block_tokens
             published = hash_number(written[request_id]) if request_id in written else None
             if request_id not in selected:
                 life.add_row(first_token, num_tokens, False)

@@ -20,6 +20,7 @@ from tests.scheduler_harness import build_scheduler, drain, make_request, run_ro
 
 A, B, C, D = (bytes([letter]) * 32 for letter in b"abcd")
 BLOCK = 16
+NUM_OUTPUTS = 20
 
 
 def test_a_block_is_stored_once_behind_its_parent() -> None:
@@ -63,7 +64,7 @@ def recorded(tmp_path: Path) -> Iterator[tuple[Any, list[list[int]], duckdb.Duck
     documents = [[rng.randrange(5, 500) for _ in range(BLOCK * 5 + 3)] for _ in range(6)]
     prompts = [documents[rng.randrange(6)][: rng.randrange(20, 83)] + [rng.randrange(5, 500)] * 9 for _ in range(60)]
     for number, prompt in enumerate(prompts):
-        scheduler.add_request(make_request(scheduler, str(number), prompt, max_tokens=6))
+        scheduler.add_request(make_request(scheduler, str(number), prompt, max_tokens=NUM_OUTPUTS))
         if number % 3 == 0:
             run_round(scheduler)
     drain(scheduler)
@@ -96,20 +97,27 @@ def test_the_tree_says_what_prompts_share(recorded: tuple[Any, list[list[int]], 
 def test_repeats_are_what_the_rows_computed_twice(
     recorded: tuple[Any, list[list[int]], duckdb.DuckDBPyConnection],
 ) -> None:
-    """Recounted from the rows and the prompts alone."""
+    """Recounted from the rows and the tokens alone; blocks that decodes complete lie in pieces of many rows."""
     _, prompts, connection = recorded
+    outputs = [[5 + place * 31 % 97 for place in range(len(p), len(p) + NUM_OUTPUTS)] for p in prompts]  # as answered
+    tokens = [prompt + output for prompt, output in zip(prompts, outputs, strict=True)]
     rows = connection.execute(
         "SELECT request_id::INTEGER, first_token, first_token + num_tokens, round FROM rows JOIN requests "
         "USING (run, request) ORDER BY round, slot"
     ).fetchall()
     first: dict[tuple[int, ...], int] = {}
-    ends: dict[int, int] = {}
+    computed: dict[int, set[int]] = {number: set() for number in range(len(prompts))}
     expected = 0
+    num_in_pieces = 0
     for number, begin, end, _ in rows:
-        begin, ends[number] = max(begin, ends.get(number, 0)), max(end, ends.get(number, 0))
-        for stop in range(-(-begin // BLOCK) * BLOCK + BLOCK, min(end, len(prompts[number])) + 1, BLOCK):
-            expected += BLOCK * (first.setdefault(tuple(prompts[number][:stop]), number) != number)
-    asked = "SELECT sum(num_prompt_tokens) FROM repeated_intervals WHERE cause <> 'preemption'"
+        for stop in range(BLOCK, end + 1, BLOCK):
+            block = set(range(stop - BLOCK, stop))
+            if block <= computed[number] | set(range(begin, end)) and not block <= computed[number]:
+                expected += BLOCK * (first.setdefault(tuple(tokens[number][:stop]), number) != number)
+                num_in_pieces += stop - BLOCK < begin
+        computed[number] |= set(range(begin, end))
+    assert num_in_pieces > 0
+    asked = "SELECT sum(num_tokens) FROM repeated_intervals WHERE cause <> 'preemption'"
     assert connection.execute(asked).fetchall() == [(expected,)]
     assert expected > 0
 
