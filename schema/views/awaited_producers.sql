@@ -1,29 +1,17 @@
 -- The producers that others waited for most, and who waited.
--- depends on: visits, awaited_states, requests
+-- depends on: producer_waits, requests
 -- cached by: run
 
 CREATE VIEW awaited_producers AS
 WITH waits AS MATERIALIZED (
-    SELECT
-        visits.run,
-        awaited_states.producer,
-        visits.cause,
-        visits.request,
-        count(*) AS num_visits,
-        min(awaited_states.round) AS first_round,
-        max(awaited_states.round) AS last_round
-    FROM visits
-    JOIN awaited_states ON awaited_states.run = visits.run AND awaited_states.awaited_hash = visits.awaited_hash
-        AND awaited_states.round BETWEEN visits.round AND visits.last_round
-    WHERE visits.outcome = 'blocked' AND awaited_states.producer IS NOT NULL
-    GROUP BY visits.run, awaited_states.producer, visits.cause, visits.request
+    SELECT * FROM producer_waits
 ),
 ranked AS (
     SELECT
         run,
         producer,
-        sum(num_visits)::BIGINT AS num_all_visits,
-        row_number() OVER (PARTITION BY run ORDER BY sum(num_visits) DESC, producer) AS producer_rank
+        sum(num_all_visits)::BIGINT AS num_all_visits,
+        row_number() OVER (PARTITION BY run ORDER BY sum(num_all_visits) DESC, producer) AS producer_rank
     FROM waits
     GROUP BY run, producer
     QUALIFY producer_rank <= 50
@@ -33,7 +21,7 @@ SELECT
     ranked.producer_rank,
     any_value(producers.request_id) AS producer_request_id,
     waits.cause,
-    sum(waits.num_visits)::BIGINT AS num_visits,
+    sum(waits.num_all_visits)::BIGINT AS num_visits,
     count(*) AS num_consumers,
     list_sort(list(consumers.request_id) FILTER (consumers.request_id IS NOT NULL))[1:8] AS consumers,
     min(waits.first_round) AS first_round,

@@ -1,5 +1,5 @@
 -- How long each refused request was blocked, and whether it recovered.
--- depends on: runs, visits, awaited_states, requests, offers, round_ends
+-- depends on: runs, visits, producer_waits, requests, offers, round_ends
 
 CREATE VIEW blocked_requests AS
 WITH refusals AS (
@@ -16,12 +16,10 @@ WITH refusals AS (
     GROUP BY run, request
 ),
 producers AS (
-    SELECT visits.run, visits.request, count(DISTINCT awaited_states.producer) AS num_producers
-    FROM visits
-    JOIN awaited_states ON awaited_states.run = visits.run AND awaited_states.awaited_hash = visits.awaited_hash
-        AND awaited_states.round BETWEEN visits.round AND visits.last_round
-    WHERE visits.outcome = 'blocked' AND visits.witness = 'native'
-    GROUP BY visits.run, visits.request
+    SELECT run, request, count(DISTINCT producer) AS num_producers
+    FROM producer_waits
+    WHERE num_visits > 0
+    GROUP BY run, request
 )
 SELECT
     refusals.run,

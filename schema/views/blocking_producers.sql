@@ -1,24 +1,8 @@
 -- Who waited for whom: consumers by producer.
--- depends on: runs, visits, awaited_states, requests
+-- depends on: runs, producer_waits, requests
 
 CREATE VIEW blocking_producers AS
-WITH waits_of_consumers AS (
-    SELECT
-        visits.run,
-        awaited_states.producer,
-        visits.cause,
-        visits.request,
-        sum((visits.witness = 'native')::INTEGER) AS num_visits,
-        count(*) AS num_all_visits,
-        min(awaited_states.round) AS first_round,
-        max(awaited_states.round) AS last_round
-    FROM visits
-    JOIN awaited_states ON awaited_states.run = visits.run AND awaited_states.awaited_hash = visits.awaited_hash
-        AND awaited_states.round BETWEEN visits.round AND visits.last_round
-    WHERE visits.outcome = 'blocked' AND awaited_states.producer IS NOT NULL
-    GROUP BY visits.run, awaited_states.producer, visits.cause, visits.request
-),
-waits AS (
+WITH waits AS (
     SELECT
         run,
         producer,
@@ -28,7 +12,7 @@ waits AS (
         count(*) AS num_consumers,
         min(first_round) AS first_round,
         max(last_round) AS last_round
-    FROM waits_of_consumers
+    FROM producer_waits
     GROUP BY run, producer, cause
 )
 SELECT

@@ -48,6 +48,20 @@ def test_blocking_producers(pair, expect):
     )
 
 
+def test_producer_waits(pair, expect):
+    expect(
+        pair,
+        "producer_waits WHERE run = 0 ORDER BY producer, cause, request",
+        """
+        run producer cause         request num_visits num_all_visits first_round last_round
+        0   0        being_written 1       1          1              1           1
+        0   0        being_written 2       0          1              1           1
+        0   1        marked_again  2       1          1              2           2
+        0   4        marked_again  5       1          1              4           4
+        """,
+    )
+
+
 def test_blocking_witnesses_keep_scan_and_probe_apart(pair, expect):
     expect(
         pair,
