@@ -27,5 +27,10 @@ def paired_table(summary: pa.Table, pair: Pair, definitions: Definitions) -> Non
         for number in NUMBERS
     ]
     # Wide enough for the longest name, and for a difference with its interval.
-    widths = {"": {"width": 195}, "difference": {"width": 190}, "what it is": {"width": "medium"}}
-    st.dataframe(rows, hide_index=True, width="stretch", height="content", column_config=widths)
+    st.dataframe(
+        rows,
+        hide_index=True,
+        width="stretch",
+        height="content",
+        column_config={"": {"width": 195}, "difference": {"width": 190}, "what it is": {"width": "medium"}},
+    )

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import arm_style
+from radixflow.app.figures.arm_rows import rows_by_arm
 
 
 def latency_ecdf(table: pa.Table, runs: pa.Table, title: str) -> go.Figure:
@@ -16,15 +16,10 @@ def latency_ecdf(table: pa.Table, runs: pa.Table, title: str) -> go.Figure:
         runs: Rows of ``runs``.
         title: What the latency is called.
     """
-    rows = table.to_pylist()
-    if not rows:
+    if table.num_rows == 0:
         return layout.empty_figure("This latency was not measured in these runs.")
     figure = layout.new_figure(380)
-    for arm in runs.to_pylist():
-        own = [row for row in rows if row["run"] == arm["run"]]
-        if not own:
-            continue
-        look, label = arm_style(arm["policy"]), layout.plain(arm["label"])
+    for _, label, look, own in rows_by_arm(table, runs):
         hovers = [
             f"<b>{label}</b><br>{units.fraction(row['within_fraction'])} within {units.duration(row['value_ms'])}"
             for row in own

@@ -2,10 +2,11 @@
 
 import plotly.graph_objects as go
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import arm_style
+from radixflow.app.figures.arm_rows import rows_by_arm
 
 
 def round_costs(rounds: pa.Table, runs: pa.Table) -> go.Figure:
@@ -15,16 +16,11 @@ def round_costs(rounds: pa.Table, runs: pa.Table) -> go.Figure:
         rounds: Rows of ``queries.costs.rounds``.
         runs: Rows of ``runs``.
     """
-    rows = rounds.to_pylist()
-    if not rows:
+    if rounds.num_rows == 0:
         return layout.empty_figure("This clock measured no round.")
     figure = layout.new_figure(420)
-    most = max(row["rows_used"] for row in rows) or 1
-    for arm in runs.to_pylist():
-        own = [row for row in rows if row["run"] == arm["run"]]
-        look, label = arm_style(arm["policy"]), layout.plain(arm["label"])
-        if not own:
-            continue
+    most = pc.max(rounds["rows_used"]).as_py() or 1
+    for name, label, look, own in rows_by_arm(rounds, runs):
         figure.add_trace(
             go.Scatter(
                 x=[row["tokens_scheduled"] for row in own],
@@ -37,7 +33,7 @@ def round_costs(rounds: pa.Table, runs: pa.Table) -> go.Figure:
                     "opacity": 0.65,
                     "size": [5 + 13 * row["rows_used"] / most for row in own],
                 },
-                customdata=[[arm["label"], row["round"]] for row in own],
+                customdata=[[name, row["round"]] for row in own],
                 hovertext=[
                     f"<b>Round {units.number(row['round'])}</b> of {label}<br>{units.duration(row['cost_ms'])} for "
                     f"{units.counted(row['rows_used'], 'row')} and {units.counted(row['tokens_scheduled'], 'token')}"

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import arm_style
+from radixflow.app.figures.arm_rows import rows_by_arm
 
 
 def waiting_against_executing(parts: pa.Table, runs: pa.Table) -> go.Figure:
@@ -15,15 +15,10 @@ def waiting_against_executing(parts: pa.Table, runs: pa.Table) -> go.Figure:
         parts: Rows of ``queries.latency.parts``.
         runs: Rows of ``runs``.
     """
-    rows = parts.to_pylist()
-    if not rows:
+    if parts.num_rows == 0:
         return layout.empty_figure("No branch of these runs completed.")
     figure = layout.new_figure(420)
-    for arm in runs.to_pylist():
-        own = [row for row in rows if row["run"] == arm["run"]]
-        look, label = arm_style(arm["policy"]), layout.plain(arm["label"])
-        if not own:
-            continue
+    for name, label, look, own in rows_by_arm(parts, runs):
         figure.add_trace(
             go.Scatter(
                 x=[row["executing_ms"] for row in own],
@@ -36,7 +31,7 @@ def waiting_against_executing(parts: pa.Table, runs: pa.Table) -> go.Figure:
                     "size": 8,
                     "opacity": 0.7,
                 },
-                customdata=[[arm["label"], row["request_id"]] for row in own],
+                customdata=[[name, row["request_id"]] for row in own],
                 hovertext=[
                     f"<b>{layout.plain(row['request_id'])}</b>, {label}"
                     f"<br>waits {units.duration(row['waiting_ms'])}, executes {units.duration(row['executing_ms'])}"

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures import layout
-from radixflow.app.figures.palette import arm_style
+from radixflow.app.figures.arm_rows import rows_by_arm
 
 
 def waiting_times(table: pa.Table, runs: pa.Table) -> go.Figure:
@@ -18,19 +18,17 @@ def waiting_times(table: pa.Table, runs: pa.Table) -> go.Figure:
     if table.num_rows == 0:
         return layout.empty_figure("No request was selected, so no wait is known.")
     figure = layout.new_figure(300)
-    for arm in runs.to_pylist():
-        rows = [row for row in table.to_pylist() if row["run"] == arm["run"]]
-        look = arm_style(arm["policy"])
+    for _, label, look, rows in rows_by_arm(table, runs):
         figure.add_trace(
             go.Scatter(
                 x=[0.0] + [row["waiting_ms"] for row in rows],
                 y=[0.0] + [100 * row["share"] for row in rows],
                 mode="lines",
                 line={"color": look.colour, "width": 2, "dash": look.dash, "shape": "hv"},
-                name=layout.plain(arm["label"]),
+                name=label,
                 hovertext=[""]
                 + [
-                    f"<b>{layout.plain(arm['label'])}</b><br>{units.fraction(row['share'])} selected within "
+                    f"<b>{label}</b><br>{units.fraction(row['share'])} selected within "
                     f"{units.duration(row['waiting_ms'])}"
                     for row in rows
                 ],
