@@ -297,3 +297,27 @@ def test_requests_without_an_end_get_their_rows_once(tmp_path):
     assert any("2 requests had no end yet" in sentence for sentence in repair_run(path).done)
     age(path)
     assert repair_run(path).done == []
+
+
+def test_a_kill_between_the_tables_of_a_flush_leaves_requests_with_rows_and_no_event(tmp_path):
+    """Rows are on the disk before events and rounds: a request was selected first where its row says that it is new."""
+    path = tmp_path / "run"
+    create_run(path, Manifest("e", "s", "radix"))
+    with SegmentWriter(path, "engine") as writer:
+        writer.append("registrations", [(0, "a", 48, 100, 7), (1, "b", 32, 110, None), (2, "before", 32, 90, None)])
+        writer.append(
+            "rows",
+            [
+                (1, 0, 0, "new", 0, 16, 16, 16, None, None),
+                (1, 1, 2, "running", None, 40, 1, 0, None, None),
+                (2, 0, 0, "running", None, 32, 16, 0, None, None),
+            ],
+        )
+    age(path)
+    repair_run(path)
+    with open_runs([path]) as connection:
+        found = connection.execute("""
+            SELECT
+                request_id, first_selected_round, first_selected_ns, num_reused_tokens, num_scheduled_tokens, num_rows
+            FROM requests ORDER BY 1""").fetchall()
+    assert found == [("a", 1, None, 16, 32, 2), ("b", None, None, None, 0, 0)]
