@@ -104,12 +104,13 @@ def within(ranges: list[RoundRange]) -> str:
 
 
 @contextmanager
-def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> Iterator[Window]:
-    """Give a cursor that finds the names of requests in a window at once, however many the runs have.
+def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange], has_names: bool = True) -> Iterator[Window]:
+    """Give a cursor that finds what lies in a window at once, however long the runs are.
 
     Args:
         connection: Opened runs.
         ranges: The window, from :func:`rounds_in_window`.
+        has_names: Whether names of requests are asked for; which ones there are has to be looked up.
     """
     cursor, condition = connection.cursor(), within(ranges)
     try:
@@ -117,9 +118,10 @@ def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange]) -> I
         if ranges:
             first, last = min(each.first for each in ranges), max(each.last for each in ranges)
             cursor.execute(f"SET VARIABLE first_round = {first}; SET VARIABLE last_round = {last}")
-        ((low, high),) = cursor.execute(_REQUESTS.format(where=condition)).fetchall()
-        if low is not None:
-            cursor.execute(f"SET VARIABLE first_request = {low}; SET VARIABLE last_request = {high}")
+        if has_names:
+            ((low, high),) = cursor.execute(_REQUESTS.format(where=condition)).fetchall()
+            if low is not None:
+                cursor.execute(f"SET VARIABLE first_request = {low}; SET VARIABLE last_request = {high}")
         yield Window(cursor, condition)
     finally:
         cursor.close()

@@ -1,5 +1,8 @@
 """The execution-bubble timeline: every row slot of every round, so that coloured area is GPU time used or lost."""
 
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -9,8 +12,8 @@ from plotly.subplots import make_subplots
 from radixflow.app.figures import layout
 from radixflow.app.figures.palette import GUIDE, SLOT_STYLES, SlotStyle, arm_style, slot_marker
 from radixflow.app.figures.slot_marks import Mark, cell_marks, sum_marks
-from radixflow.app.figures.timeline_selection import add_selection
-from radixflow.app.figures.timeline_tracks import TRACKS, add_track, lanes, span_traces
+from radixflow.app.figures.timeline_selection import selection_traces
+from radixflow.app.figures.timeline_tracks import TRACKS, lanes, limit_lines, span_traces, track_traces
 
 _SLOT_PIXELS = 11
 _RASTER_PIXELS = (120, 330)
@@ -58,29 +61,54 @@ def bubble_timeline(data: TimelineData) -> go.Figure:
 
     A mark carries run, first and last round as custom data: in one text, since Plotly looks at every value of a list.
     """
+    return go.Figure(timeline_parts(data))
+
+
+def timeline_parts(data: TimelineData) -> dict[str, Any]:
+    """Make what :func:`bubble_timeline` draws, ``data`` and ``layout``, without Plotly's objects.
+
+    Plotly looks at every value of a figure again and again while it grows; a step of a zoom has no time for that.
+    """
     if data.raster.num_rows == 0 and data.tracks.num_rows == 0:
-        return layout.empty_figure("No round lies in this window. Widen it, or record a run with work in it.", 360)
+        sentence = "No round lies in this window. Widen it, or record a run with work in it."
+        empty: dict[str, Any] = layout.empty_figure(sentence, 360).to_plotly_json()
+        return empty
     runs = data.runs.to_pylist()
-    is_coarse = "slot" not in data.raster.column_names
-    marks = (sum_marks if is_coarse else cell_marks)(data.raster, data.axis)
-    span_lanes = lanes(data.spans) if data.axis == "time" else {}
-    figure = _frame(runs, data, span_lanes)
-    for trace, row in _raster_traces(marks, runs, is_coarse):
-        figure.add_trace(trace, row=row, col=1)
-    for row, track in enumerate(TRACKS, start=len(runs) + 1):
-        add_track(figure, row, track, data.tracks.to_pylist(), runs, data.axis)
-    for row, run in enumerate(span_lanes, start=len(runs) + len(TRACKS) + 1):
-        for trace in span_traces(data.spans, run, span_lanes[run]):
-            figure.add_trace(trace, row=row, col=1)
     row_of = {run["run"]: row for row, run in enumerate(runs, start=1)}
-    add_selection(figure, row_of, data)
-    return figure
+    span_lanes = lanes(data.spans) if data.axis == "time" else {}
+    frame = deepcopy(_frame(*_frame_key(runs, data.axis, span_lanes)))
+    axes = frame["layout"]
+    for name in axes:
+        if name.startswith("xaxis"):
+            axes[name]["range"] = [data.low, data.high]
+    axes["annotations"].append(_level(data.level))
+    traces = [*frame["data"], *_raster_traces(data, runs, row_of)]
+    for row, track in enumerate(TRACKS, start=len(runs) + 1):
+        traces += [layout.on_row(trace, row) for trace in track_traces(track, data.tracks.to_pylist(), runs, data.axis)]
+        axes["shapes"] = [*axes.get("shapes", ()), *limit_lines(track, data.tracks, row)]
+    for row, run in enumerate(span_lanes, start=len(runs) + len(TRACKS) + 1):
+        traces += [layout.on_row(trace, row) for trace in span_traces(data.spans, run, span_lanes[run])]
+    traces += selection_traces(row_of, data)
+    return {"data": traces, "layout": axes}
 
 
-def _frame(runs: list[dict[str, Any]], data: TimelineData, span_lanes: dict[int, list[str]]) -> go.Figure:
-    """Make the empty tracks: one raster an arm, then the tracks of rounds, then the spans of each arm that has any."""
-    heights = [_raster_pixels(run) for run in runs] + [_TRACK_PIXELS] * len(TRACKS)
-    heights += [_LANE_PIXELS * max(2, len(names)) for names in span_lanes.values()]
+def _frame_key(
+    runs: list[dict[str, Any]], axis: str, span_lanes: dict[int, list[str]]
+) -> tuple[tuple[tuple[int, str, str, int], ...], str, tuple[tuple[int, tuple[str, ...]], ...]]:
+    arms = tuple((run["run"], run["label"], run["policy"], run["row_capacity"] or 1) for run in runs)
+    return arms, axis, tuple((run, tuple(names)) for run, names in span_lanes.items())
+
+
+@lru_cache(maxsize=16)
+def _frame(
+    arms: tuple[tuple[int, str, str, int], ...], axis: str, span_lanes: tuple[tuple[int, tuple[str, ...]], ...]
+) -> dict[str, Any]:
+    """Make the empty tracks: one raster an arm, then the tracks of rounds, then the spans of each arm that has any.
+
+    A step of a zoom changes nothing in here.
+    """
+    heights = [_raster_pixels(capacity) for *_, capacity in arms] + [_TRACK_PIXELS] * len(TRACKS)
+    heights += [_LANE_PIXELS * max(2, len(names)) for _, names in span_lanes]
     plot_height = sum(heights) + _GAP_PIXELS * (len(heights) - 1)
     figure = make_subplots(
         rows=len(heights), cols=1, shared_xaxes=True, vertical_spacing=_GAP_PIXELS / plot_height, row_heights=heights
@@ -93,51 +121,50 @@ def _frame(runs: list[dict[str, Any]], data: TimelineData, span_lanes: dict[int,
         legend={"y": 1 + 26 / plot_height, "traceorder": "normal"},
         dragmode="pan",
     )
-    figure.update_xaxes(range=[data.low, data.high], showgrid=False, exponentformat="none")
-    title = "Time since the first round (ms)" if data.axis == "time" else "Round (number)"
+    figure.update_xaxes(showgrid=False, exponentformat="none")
+    title = "Time since the first round (ms)" if axis == "time" else "Round (number)"
     figure.update_xaxes(title_text=title, row=len(heights), col=1)
-    for row, run in enumerate(runs, start=1):
-        _prepare_raster(figure, row, run)
-    for row, track in enumerate(TRACKS, start=len(runs) + 1):
+    for row, (_, label, policy, capacity) in enumerate(arms, start=1):
+        _prepare_raster(figure, row, f"{_chip(policy)} <b>{layout.plain(label)}</b>", capacity)
+    for row, track in enumerate(TRACKS, start=len(arms) + 1):
         _label_track(figure, row, track.title)
         figure.update_yaxes(title_text=track.axis, rangemode="tozero", fixedrange=True, nticks=3, row=row, col=1)
-    _prepare_spans(figure, len(runs) + len(TRACKS) + 1, runs, span_lanes)
-    _say_level(figure, data.level)
-    return figure
+    chips = {run: f"{_chip(policy)} <b>Spans</b> of {layout.plain(label)}" for run, label, policy, _ in arms}
+    for row, (run, names) in enumerate(span_lanes, start=len(arms) + len(TRACKS) + 1):
+        _prepare_spans(figure, row, chips[run], names)
+    frame: dict[str, Any] = figure.to_plotly_json()
+    return frame
 
 
-def _prepare_spans(figure: go.Figure, row: int, runs: list[dict[str, Any]], span_lanes: dict[int, list[str]]) -> None:
-    by_run = {run["run"]: run for run in runs}
-    for place, (run, names) in enumerate(span_lanes.items(), start=row):
-        _label_track(figure, place, f"{_chip(by_run[run])} <b>Spans</b> of {layout.plain(by_run[run]['label'])}")
-        figure.update_yaxes(
-            range=[len(names) - 0.5, -0.5],
-            tickvals=list(range(len(names))),
-            ticktext=[layout.plain(name) for name in names],
-            fixedrange=True,
-            showgrid=False,
-            row=place,
-            col=1,
-        )
-
-
-def _say_level(figure: go.Figure, level: str) -> None:
-    figure.add_annotation(
-        text=layout.plain(level),
-        xref="paper",
-        yref="paper",
-        x=1,
-        y=1,
-        xanchor="right",
-        yanchor="bottom",
-        yshift=4,
-        showarrow=False,
-        font={"size": 12, "color": GUIDE},
+def _prepare_spans(figure: go.Figure, row: int, title: str, names: tuple[str, ...]) -> None:
+    _label_track(figure, row, title)
+    figure.update_yaxes(
+        range=[len(names) - 0.5, -0.5],
+        tickvals=list(range(len(names))),
+        ticktext=[layout.plain(name) for name in names],
+        fixedrange=True,
+        showgrid=False,
+        row=row,
+        col=1,
     )
 
 
-def _prepare_raster(figure: go.Figure, row: int, run: dict[str, Any]) -> None:
-    capacity = run["row_capacity"] or 1
+def _level(level: str) -> dict[str, Any]:
+    return {
+        "text": layout.plain(level),
+        "xref": "paper",
+        "yref": "paper",
+        "x": 1,
+        "y": 1,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "yshift": 4,
+        "showarrow": False,
+        "font": {"size": 12, "color": GUIDE},
+    }
+
+
+def _prepare_raster(figure: go.Figure, row: int, title: str, capacity: int) -> None:
     figure.update_yaxes(
         range=[0, capacity],
         dtick=-(-capacity // 4),
@@ -149,16 +176,16 @@ def _prepare_raster(figure: go.Figure, row: int, run: dict[str, Any]) -> None:
     )
     # Without any trace Plotly leaves an axis out, and the label of an arm without rounds would hang in another raster.
     figure.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"), row=row, col=1)
-    _label_track(figure, row, f"{_chip(run)} <b>{layout.plain(run['label'])}</b>")
+    _label_track(figure, row, title)
 
 
-def _raster_pixels(run: dict[str, Any]) -> int:
+def _raster_pixels(capacity: int) -> int:
     low, high = _RASTER_PIXELS
-    return min(high, max(low, _SLOT_PIXELS * (run["row_capacity"] or 1)))
+    return min(high, max(low, _SLOT_PIXELS * capacity))
 
 
-def _chip(run: dict[str, Any]) -> str:
-    return f'<span style="color:{arm_style(run["policy"]).colour}">■</span>'
+def _chip(policy: str) -> str:
+    return f'<span style="color:{arm_style(policy).colour}">■</span>'
 
 
 def _label_track(figure: go.Figure, row: int, text: str) -> None:
@@ -177,37 +204,37 @@ def _label_track(figure: go.Figure, row: int, text: str) -> None:
     )
 
 
-def _raster_traces(marks: list[Mark], runs: list[dict[str, Any]], is_coarse: bool) -> list[tuple[go.Bar, int]]:
+def _raster_traces(data: TimelineData, runs: list[dict[str, Any]], row_of: dict[int, int]) -> Iterator[dict[str, Any]]:
     """Make one trace a class and arm: a browser draws a few traces of many bars far faster than many traces."""
-    row_of = {run["run"]: row for row, run in enumerate(runs, start=1)}
+    is_coarse = "slot" not in data.raster.column_names
     chosen: dict[tuple[str, int], list[Mark]] = {}
-    for mark in marks:
+    for mark in (sum_marks if is_coarse else cell_marks)(data.raster, data.axis):
         chosen.setdefault((mark.style, mark.run), []).append(mark)
-    traces: list[tuple[go.Bar, int]] = []
     in_legend: set[str] = set()
     for style in SLOT_STYLES:
-        for run in row_of:
-            if (style, run) in chosen:
-                traces.append((_bars(style, chosen[style, run], style not in in_legend, is_coarse), row_of[run]))
+        for run in runs:
+            marks = chosen.get((style, run["run"]))
+            if marks:
+                yield layout.on_row(_bars(style, marks, style not in in_legend, is_coarse), row_of[run["run"]])
                 in_legend.add(style)
-    return traces
 
 
-def _bars(style: str, marks: list[Mark], in_legend: bool, is_coarse: bool) -> go.Bar:
+def _bars(style: str, marks: list[Mark], in_legend: bool, is_coarse: bool) -> dict[str, Any]:
     look = SLOT_STYLES[style]
-    return go.Bar(
-        x=[mark.left + mark.width / 2 for mark in marks],
-        width=[mark.width for mark in marks],
-        base=[mark.base for mark in marks],
-        y=[mark.height for mark in marks],
-        hovertext=[mark.hover for mark in marks],
-        hoverinfo="text",
-        customdata=[f"{mark.run} {mark.first_round} {mark.last_round}" for mark in marks],
-        name=look.label,
-        legendgroup=style,
-        showlegend=in_legend,
-        marker=slot_marker(look) | {"color": _colours(marks), "line": _outline(look, is_coarse)},
-    )
+    return {
+        "type": "bar",
+        "x": [mark.left + mark.width / 2 for mark in marks],
+        "width": [mark.width for mark in marks],
+        "base": [mark.base for mark in marks],
+        "y": [mark.height for mark in marks],
+        "hovertext": [mark.hover for mark in marks],
+        "hoverinfo": "text",
+        "customdata": [f"{mark.run} {mark.first_round} {mark.last_round}" for mark in marks],
+        "name": look.label,
+        "legendgroup": style,
+        "showlegend": in_legend,
+        "marker": slot_marker(look) | {"color": _colours(marks), "line": _outline(look, is_coarse)},
+    }
 
 
 def _colours(marks: list[Mark]) -> str | list[str]:

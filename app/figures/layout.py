@@ -67,6 +67,12 @@ def empty_figure(sentence: str, height: int = 240) -> go.Figure:
     return figure
 
 
+def on_row(trace: dict[str, Any], row: int) -> dict[str, Any]:
+    """Put a trace on a row of subplots."""
+    number = "" if row == 1 else row
+    return trace | {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+
+
 def distinct(values: Iterable[Any]) -> list[Any]:
     """List the distinct values in the order in which they first appear."""
     return list(dict.fromkeys(values))

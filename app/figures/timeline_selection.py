@@ -1,8 +1,8 @@
 """What is selected on a timeline: its outline, and arrows from producers to those that waited for them."""
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
-import plotly.graph_objects as go
 import pyarrow as pa
 
 from radixflow.app import units
@@ -41,11 +41,10 @@ class Selection(Protocol):
         """Name of a request."""
 
 
-def add_selection(figure: go.Figure, row_of: dict[int, int], data: Selection) -> None:
+def selection_traces(row_of: dict[int, int], data: Selection) -> Iterator[dict[str, Any]]:
     """Outline the cells of what is selected, and draw its arrows.
 
     Args:
-        figure: Where to draw.
         row_of: Index of a run to the row of subplots of its raster.
         data: What is selected.
     """
@@ -54,12 +53,12 @@ def add_selection(figure: go.Figure, row_of: dict[int, int], data: Selection) ->
         for run, row in row_of.items():
             own = [cell for cell in cells if cell["run"] == run]
             if own:
-                figure.add_trace(_outline(own, data.axis), row=row, col=1)
+                yield layout.on_row(_outline(own, data.axis), row)
     rows = data.arrows.to_pylist()
     for run, row in row_of.items():
         for cause in layout.distinct(each["cause"] for each in rows if each["run"] == run):
             own = [each for each in rows if (each["run"], each["cause"]) == (run, cause)]
-            figure.add_trace(_arrows(own, cause, data.axis), row=row, col=1)
+            yield layout.on_row(_arrows(own, cause, data.axis), row)
 
 
 def _is_selected(cell: dict[str, Any], data: Selection) -> bool:
@@ -68,21 +67,22 @@ def _is_selected(cell: dict[str, Any], data: Selection) -> bool:
     return bool(cell["round"] == data.selected_round and data.selected_run in (None, cell["run"]))
 
 
-def _outline(cells: list[dict[str, Any]], axis: str) -> go.Bar:
+def _outline(cells: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     places = [interval(cell["round"], cell["round"], cell["start_ms"], cell["end_ms"], axis) for cell in cells]
-    return go.Bar(
-        x=[left + width / 2 for left, width in places],
-        width=[width for _, width in places],
-        base=[cell["slot"] + 0.02 for cell in cells],
-        y=[0.96] * len(cells),
-        hoverinfo="skip",
-        showlegend=False,
-        name="Selected",
-        marker={"color": layout.TRANSPARENT, "line": {"width": 2.5, "color": SELECTION}},
-    )
+    return {
+        "type": "bar",
+        "x": [left + width / 2 for left, width in places],
+        "width": [width for _, width in places],
+        "base": [cell["slot"] + 0.02 for cell in cells],
+        "y": [0.96] * len(cells),
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "name": "Selected",
+        "marker": {"color": layout.TRANSPARENT, "line": {"width": 2.5, "color": SELECTION}},
+    }
 
 
-def _arrows(rows: list[dict[str, Any]], cause: str, axis: str) -> go.Scatter:
+def _arrows(rows: list[dict[str, Any]], cause: str, axis: str) -> dict[str, Any]:
     """Draw one line a producer and consumer, from the cell that writes the state to the cell that used it."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -90,24 +90,25 @@ def _arrows(rows: list[dict[str, Any]], cause: str, axis: str) -> go.Scatter:
         x += [_middle(row, "from", axis), _middle(row, "to", axis), None]
         y += [row["from_slot"] + 0.5, row["to_slot"] + 0.5, None]
     look = CAUSE_STYLES.get(cause, CAUSE_STYLES["being_written"])
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="lines+markers",
-        line={"color": SELECTION, "width": 1.6, "dash": _CAUSE_DASHES.get(cause, "solid")},
-        marker={
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "lines+markers",
+        "line": {"color": SELECTION, "width": 1.6, "dash": _CAUSE_DASHES.get(cause, "solid")},
+        "marker": {
             "color": SELECTION,
             "size": [5, 11, 0] * len(rows),
             "symbol": ["circle", "arrow", "circle"] * len(rows),
             "angleref": "previous",
         },
-        hovertext=[text for row in rows for text in [_hover(row, look.label)] * 3],
-        hoverinfo="text",
-        name=f"Waited: {look.label.lower()}",
-        legendgroup="arrows",
-        showlegend=False,
-        connectgaps=False,
-    )
+        "hovertext": [text for row in rows for text in [_hover(row, look.label)] * 3],
+        "hoverinfo": "text",
+        "name": f"Waited: {look.label.lower()}",
+        "legendgroup": "arrows",
+        "showlegend": False,
+        "connectgaps": False,
+    }
 
 
 def _middle(row: dict[str, Any], end: str, axis: str) -> float:

@@ -1,8 +1,8 @@
 """The tracks below the rasters of a timeline: tokens against budget, the queue, and component spans."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import plotly.graph_objects as go
 import pyarrow as pa
 
 from radixflow.app import units
@@ -39,14 +39,12 @@ TRACKS = (
 )
 
 
-def add_track(
-    figure: go.Figure, row: int, track: Track, rounds: list[dict[str, Any]], runs: list[dict[str, Any]], axis: str
-) -> None:
+def track_traces(
+    track: Track, rounds: list[dict[str, Any]], runs: list[dict[str, Any]], axis: str
+) -> Iterator[dict[str, Any]]:
     """Draw one track of every arm.
 
     Args:
-        figure: Where to draw.
-        row: Row of subplots.
         track: What to draw.
         rounds: Rows of ``round_tracks``.
         runs: Rows of ``runs``.
@@ -56,15 +54,30 @@ def add_track(
         own = [each for each in rounds if each["run"] == run["run"]]
         for place, (column, noun) in enumerate(track.columns.items()):
             if own and (place == 0 or any(each[column] for each in own)):
-                figure.add_trace(_steps(own, run, column, noun, axis, place > 0), row=row, col=1)
-    if track.limit:
-        for limit in layout.distinct(each[track.limit] for each in rounds if each[track.limit]):
-            figure.add_hline(y=limit, line={"color": GUIDE, "width": 1, "dash": "dash"}, row=row, col=1)
+                yield _steps(own, run, column, noun, axis, place > 0)
+
+
+def limit_lines(track: Track, rounds: pa.Table, row: int) -> Iterator[dict[str, Any]]:
+    """Draw each limit of a track as a dashed line over its whole row of subplots."""
+    if track.limit is None:
+        return
+    number = "" if row == 1 else row
+    for limit in layout.distinct(value for value in rounds[track.limit].to_pylist() if value):
+        yield {
+            "type": "line",
+            "xref": f"x{number} domain",
+            "yref": f"y{number}",
+            "x0": 0,
+            "x1": 1,
+            "y0": limit,
+            "y1": limit,
+            "line": {"color": GUIDE, "width": 1, "dash": "dash"},
+        }
 
 
 def _steps(
     rows: list[dict[str, Any]], run: dict[str, Any], column: str, noun: str, axis: str, is_second: bool
-) -> go.Scatter:
+) -> dict[str, Any]:
     """Draw a value that holds from the start to the end of each round."""
     look = arm_style(run["policy"])
     x: list[float] = []
@@ -77,17 +90,18 @@ def _steps(
         for _ in range(2)
     ]
     line = {"color": HELD, "dash": "dot"} if is_second else {"color": look.colour, "dash": look.dash}
-    return go.Scatter(
-        x=x,
-        y=[row[column] for row in rows for _ in range(2)],
-        mode="lines",
-        line={**line, "width": 1.5, "shape": "hv"},
-        hovertext=hover,
-        hoverinfo="text",
-        name=run["label"],
-        legendgroup="tracks",
-        showlegend=False,
-    )
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": [row[column] for row in rows for _ in range(2)],
+        "mode": "lines",
+        "line": {**line, "width": 1.5, "shape": "hv"},
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "name": run["label"],
+        "legendgroup": "tracks",
+        "showlegend": False,
+    }
 
 
 def lanes(spans: pa.Table) -> dict[int, list[str]]:
@@ -100,7 +114,7 @@ def lanes(spans: pa.Table) -> dict[int, list[str]]:
     return found
 
 
-def span_traces(spans: pa.Table, run: int, names: list[str]) -> list[go.Bar]:
+def span_traces(spans: pa.Table, run: int, names: list[str]) -> list[dict[str, Any]]:
     """Draw the spans of one run, one trace a clock; a mark of several spans is as high as they were busy.
 
     Args:
@@ -113,21 +127,22 @@ def span_traces(spans: pa.Table, run: int, names: list[str]) -> list[go.Bar]:
     return [_span_bars(clock, [row for row in rows if row["clock"] == clock], names) for clock in clocks]
 
 
-def _span_bars(clock: str, rows: list[dict[str, Any]], names: list[str]) -> go.Bar:
+def _span_bars(clock: str, rows: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     look = CLOCK_STYLES.get(clock, CLOCK_STYLES["host"])
     heights = [0.8 * (1.0 if row["num_spans"] == 1 else row["busy_fraction"] or 0.0) for row in rows]
-    return go.Bar(
-        x=[(row["start_ms"] + row["end_ms"]) / 2 for row in rows],
-        width=[row["end_ms"] - row["start_ms"] for row in rows],
-        base=[names.index(_lane(row)) + 0.4 - height for row, height in zip(rows, heights, strict=True)],
-        y=heights,
-        hovertext=[_span_hover(row) for row in rows],
-        hoverinfo="text",
-        customdata=[f"{row['run']} {row['first_round']} {row['last_round']}" for row in rows],
-        name=look.label,
-        showlegend=False,
-        marker=slot_marker(look),
-    )
+    return {
+        "type": "bar",
+        "x": [(row["start_ms"] + row["end_ms"]) / 2 for row in rows],
+        "width": [row["end_ms"] - row["start_ms"] for row in rows],
+        "base": [names.index(_lane(row)) + 0.4 - height for row, height in zip(rows, heights, strict=True)],
+        "y": heights,
+        "hovertext": [_span_hover(row) for row in rows],
+        "hoverinfo": "text",
+        "customdata": [f"{row['run']} {row['first_round']} {row['last_round']}" for row in rows],
+        "name": look.label,
+        "showlegend": False,
+        "marker": slot_marker(look),
+    }
 
 
 def _lane(row: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from radixflow.app.queries.console import Answer
 from radixflow.app.queries.console_process import ask_apart
 from radixflow.app.queries.definitions import Definitions, read_definitions
 from radixflow.app.queries.run_catalog import Catalog, fingerprint, list_runs
+from radixflow.app.queries.windowed import Window, cut, holds
 from radixflow.schema.connection import open_runs
 
 P = ParamSpec("P")
@@ -44,6 +45,34 @@ def read(
     """Run one query over a selection, or take its answer from the cache."""
     name = f"{query.__module__}.{query.__qualname__}"
     return _table(name, selection, arguments, tuple(sorted(named.items())), query)
+
+
+def read_part(
+    query: Callable[Concatenate[duckdb.DuckDBPyConnection, Window, P], pa.Table],
+    is_whole: Callable[[pa.Table], bool],
+    selection: Selection,
+    window: Window,
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> pa.Table:
+    """Do as :func:`read`, of a window: a step into the window that was read last takes its rows from there.
+
+    Args:
+        query: What to read.
+        is_whole: Says whether a table holds every row of its window, so that a narrower one can be cut from it.
+        selection: The opened runs.
+        window: The window, the first argument of the query.
+        arguments: Its other arguments.
+        named: Its named arguments.
+    """
+    place, asked = f"read_part_{query.__qualname__}", (selection, arguments, named)
+    kept = st.session_state.get(place)
+    if kept and kept[0] == asked and holds(kept[1], window):
+        return cut(kept[2], window)
+    table = read(query, selection, window, *arguments, **named)
+    if is_whole(table):
+        st.session_state[place] = (asked, window, table)
+    return table
 
 
 def ask(

@@ -45,6 +45,8 @@ def arrows(connection: duckdb.DuckDBPyConnection, selected: Selected) -> pa.Tabl
     wait, and ``from_*`` and ``to_*`` with ``round``, ``slot``, ``start_ms`` and ``end_ms`` of the two cells. A consumer
     that was never selected has no row.
     """
+    if selected == NOTHING:
+        return pa.Table.from_pylist([], schema=_SCHEMA)
     waits = _waits(connection, selected).to_pylist()
     ends = _first_selected(connection, waits)
     for wait in waits:

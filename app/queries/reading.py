@@ -1,5 +1,6 @@
 """One way to run a query."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,8 @@ from radixflow.schema.errors import RadixflowError
 from radixflow.schema.summaries import use_summaries
 from radixflow.schema.windows import RoundRange, window
 
+# A relation, which DuckDB proposes instead, plans every query twice; the rows of an answer are few.
+warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")
 _OUR_MISTAKES = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 
 
@@ -22,7 +25,7 @@ def read(connection: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) -> 
     """
     cursor = connection.cursor()
     try:
-        with _damage_in_a_sentence():
+        with damage_in_a_sentence():
             use_summaries(connection, sql)
         return read_here(cursor, sql, **parameters)
     finally:
@@ -35,8 +38,8 @@ def read_here(cursor: duckdb.DuckDBPyConnection, sql: str, **parameters: Any) ->
     Raises:
         RadixflowError: As :func:`read`.
     """
-    with _damage_in_a_sentence():
-        return cursor.sql(sql, params=parameters or None).to_arrow_table()
+    with damage_in_a_sentence():
+        return cursor.execute(sql, parameters or None).to_arrow_table()
 
 
 def read_rounds(connection: duckdb.DuckDBPyConnection, rounds: RoundRange, sql: str, **parameters: Any) -> pa.Table:
@@ -51,12 +54,13 @@ def read_rounds(connection: duckdb.DuckDBPyConnection, rounds: RoundRange, sql: 
     Raises:
         RadixflowError: As :func:`read`.
     """
-    with _damage_in_a_sentence(), window(connection, [rounds]) as part:
-        return part.cursor.sql(sql, params=parameters or None).to_arrow_table()
+    with damage_in_a_sentence(), window(connection, [rounds]) as part:
+        return part.cursor.execute(sql, parameters or None).to_arrow_table()
 
 
 @contextmanager
-def _damage_in_a_sentence() -> Iterator[None]:
+def damage_in_a_sentence() -> Iterator[None]:
+    """Turn what DuckDB says of a damaged file into a sentence that names the command to find it."""
     try:
         yield
     except duckdb.Error as error:

@@ -5,18 +5,18 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from radixflow.app.queries.reading import read
+from radixflow.app.queries.rounds_at_hand import hold_rounds
 from radixflow.app.queries.windowed import (
     EVERYTHING,
     Window,
     drawn_window,
+    read_at_hand,
     read_named,
-    read_rounds,
 )
 
 __all__ = ["EVERYTHING", "MAX_MARKS", "Level", "Window", "choose_level", "drawn_window", "raster", "window_totals"]
 
-MAX_MARKS = 2800
+MAX_MARKS = 1800
 """Most marks of the slot rasters of one timeline, over all its arms; with spans and arrows it stays below 4,000."""
 MAX_ROUNDS_BY_CAUSE = 6000
 """Most rounds over which waits are told apart by cause: that asks for every visit, the ledger of a round does not."""
@@ -38,11 +38,12 @@ class Level(NamedTuple):
 
 def extent(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read, for each run, the first and last round and the first and last time (ms)."""
-    return read(
+    return read_at_hand(
         connection,
+        EVERYTHING,
         """SELECT run, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS first_ms,
                   max(end_ms) AS last_ms, count(*) AS num_rounds
-           FROM round_occupancy GROUP BY run ORDER BY run""",
+           FROM rounds_at_hand GROUP BY run ORDER BY run""",
     )
 
 
@@ -53,9 +54,9 @@ def window_totals(connection: duckdb.DuckDBPyConnection, window: Window) -> pa.T
                     count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds
              FROM runs LEFT JOIN (
                  SELECT run, round, rows_avoidable, row_capacity - rows_no_work AS num_cells
-                 FROM round_occupancy WHERE {inside} AND {exactly}) USING (run)
+                 FROM rounds_at_hand WHERE {inside} AND {exactly}) USING (run)
              GROUP BY run, label, probe ORDER BY run"""
-    return read_rounds(connection, window, sql)
+    return read_at_hand(connection, window, sql)
 
 
 def choose_level(totals: pa.Table, max_marks: int = MAX_MARKS) -> Level:
@@ -75,6 +76,11 @@ def raster(connection: duckdb.DuckDBPyConnection, window: Window, level: Level) 
     return slot_sums(connection, window, level.rounds_per_mark, level.by_cause)
 
 
+def are_cells(table: pa.Table) -> bool:
+    """Say whether a raster holds single cells: the raster of a narrower window is a part of it, then."""
+    return "slot" in table.column_names
+
+
 def slot_cells(connection: duckdb.DuckDBPyConnection, window: Window) -> pa.Table:
     """Read the single cells of a window; slots without work are left out."""
     sql = """SELECT run, round, slot, slot_class, start_ms, end_ms, request_id, request_group, num_tokens,
@@ -91,22 +97,25 @@ def slot_sums(
     The area of a mark (rows times duration) is exactly the area of the cells that it stands for. Without ``by_cause``
     the cause of a wait is NULL.
     """
-    if by_cause:  # names are not asked for, but their views are joined: only those of the window, then
-        return read_named(connection, window, _SUMS.replace("{classes}", _CLASSES_BY_CAUSE), step=rounds_per_mark)
-    return read_rounds(connection, window, _SUMS.replace("{classes}", _CLASSES), step=rounds_per_mark)
+    if by_cause:
+        sql = _SUMS.replace("{classes}", _CLASSES_BY_CAUSE)
+        hold_rounds(connection)
+        return read_named(connection, window, sql, has_names=False, step=rounds_per_mark)
+    return read_at_hand(connection, window, _SUMS.replace("{classes}", _CLASSES), step=rounds_per_mark)
 
 
 _SUMS = """
 WITH rounds_inside AS MATERIALIZED (
     SELECT *, greatest(end_ms - start_ms, 1e-6) AS weight, round // $step AS bucket
-    FROM round_occupancy WHERE {inside} AND {exactly}),
+    FROM rounds_at_hand WHERE {inside} AND {exactly}),
 buckets AS (
     SELECT run, bucket, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS start_ms,
            max(end_ms) AS end_ms, sum(weight) AS weight
     FROM rounds_inside GROUP BY run, bucket),
 classes AS ({classes})
 SELECT run, first_round, last_round, start_ms, end_ms, slot_class, cause, slot_time / weight AS mean_rows
-FROM classes JOIN buckets USING (run, bucket) WHERE slot_class <> 'no_work' AND slot_time > 0
+FROM classes JOIN buckets USING (run, bucket)
+WHERE slot_class <> 'no_work' AND slot_time > 1e-9 * weight  -- less is what rounding leaves of a difference
 ORDER BY run, first_round, slot_class, cause
 """
 _CLASSES = """
@@ -117,9 +126,22 @@ _CLASSES = """
                    sum(rows_held * weight), sum(rows_token_limited * weight), sum(rows_other * weight)]) AS slot_time
     FROM rounds_inside GROUP BY run, bucket
 """
-_CLASSES_BY_CAUSE = """
-    SELECT run, round // $step AS bucket, slot_class, cause, sum(greatest(end_ms - start_ms, 1e-6)) AS slot_time
-    FROM slot_cells WHERE {inside} AND {exactly} GROUP BY run, bucket, slot_class, cause
+# The view slot_causes tells waits apart in the same way, for whole runs.
+_CLASSES_BY_CAUSE = f"""
+    WITH summed AS ({_CLASSES}),
+    placed AS (
+        SELECT run, bucket, weight, rows_dependency_wait, waiting.cause,
+               row_number() OVER (PARTITION BY run, round ORDER BY waiting.visit) AS place
+        FROM spread_visits AS waiting JOIN rounds_inside USING (run, round)
+        WHERE waiting.outcome = 'blocked' AND rows_dependency_wait > 0 AND {{inside}}),
+    caused AS (
+        SELECT run, bucket, cause, sum(weight) AS slot_time
+        FROM placed WHERE place <= rows_dependency_wait AND cause IS NOT NULL GROUP BY run, bucket, cause),
+    known AS (SELECT run, bucket, sum(slot_time) AS slot_time FROM caused GROUP BY run, bucket)
+    SELECT run, bucket, slot_class, NULL AS cause,
+           summed.slot_time - if(slot_class = 'dependency_wait', coalesce(known.slot_time, 0), 0) AS slot_time
+    FROM summed LEFT JOIN known USING (run, bucket)
+    UNION ALL SELECT run, bucket, 'dependency_wait', cause, slot_time FROM caused
 """
 
 
@@ -129,9 +151,9 @@ def round_tracks(connection: duckdb.DuckDBPyConnection, window: Window, rounds_p
                     max(end_ms) AS end_ms, avg(tokens_scheduled) AS tokens_scheduled,
                     max(token_budget) AS token_budget,
                     max(num_waiting_before) AS num_waiting_before, max(num_held) AS num_held
-             FROM round_occupancy WHERE {inside} AND {exactly}
+             FROM rounds_at_hand WHERE {inside} AND {exactly}
              GROUP BY run, round // $step ORDER BY run, first_round"""
-    return read_rounds(connection, window, sql, step=rounds_per_mark)
+    return read_at_hand(connection, window, sql, step=rounds_per_mark)
 
 
 def whole_window(extents: pa.Table, axis: str) -> Window:
@@ -163,9 +185,9 @@ def neighbour(connection: duckdb.DuckDBPyConnection, window: Window, direction: 
     # Bubbles are common where there are any: look near the window first, and at the whole run only if none is there.
     for reach in (20 * half, float("inf")):
         low, high = max(side.low, middle - reach), min(side.high, middle + reach)
-        sql = f"""SELECT {nearest}({place}) AS at FROM round_occupancy
+        sql = f"""SELECT {nearest}({place}) AS at FROM rounds_at_hand
                   WHERE rows_avoidable > 0 AND {place} {beyond} $limit AND {{inside}}"""
-        (at,) = read_rounds(connection, Window(window.axis, low, high), sql, limit=limit)["at"].to_pylist()
+        (at,) = read_at_hand(connection, Window(window.axis, low, high), sql, limit=limit)["at"].to_pylist()
         if at is not None:
             return Window(window.axis, at - half, at + half)
     return None

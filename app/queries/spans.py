@@ -2,19 +2,29 @@
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from radixflow.app.queries.windowed import Window, read_rounds
 
-MAX_SPANS = 900
+MAX_SPANS = 500
 """Most intervals drawn; beyond, consecutive rounds of a lane become one mark."""
 MAX_ROUNDS_PER_MARK = 50
 """Beyond, a run has millions of intervals, and a mark of them would say little."""
-_NOWHERE = Window("round", 0, 0)
+_NOTHING = pa.table({"run": pa.array([], pa.int32())})
 
 
 def spans_at(connection: duckdb.DuckDBPyConnection, window: Window, rounds_per_mark: int) -> pa.Table:
-    """Read the intervals of a window as its level calls for: none where a mark of the raster holds very many rounds."""
-    return spans(connection, window if rounds_per_mark <= MAX_ROUNDS_PER_MARK else _NOWHERE)
+    """Read the intervals of a window as its level calls for: none where a mark of the raster holds very many rounds.
+
+    Intervals are times: over rounds there are none either.
+    """
+    is_shown = window.axis == "time" and rounds_per_mark <= MAX_ROUNDS_PER_MARK
+    return spans(connection, window) if is_shown else _NOTHING
+
+
+def are_single(table: pa.Table) -> bool:
+    """Say whether no mark stands for several intervals, so that a narrower window has the same ones."""
+    return "num_spans" in table.column_names and (pc.max(table["num_spans"]).as_py() or 1) == 1
 
 
 def spans(connection: duckdb.DuckDBPyConnection, window: Window, max_marks: int = MAX_SPANS) -> pa.Table:

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from radixflow.app.queries.reading import read_here
+from radixflow.app.queries.rounds_at_hand import hold_rounds
 from radixflow.schema import windows
 from radixflow.schema.windows import RoundRange
 
@@ -48,10 +50,17 @@ def drawn_window(visible: Window, whole: Window | None = None) -> Window:
 def round_ranges(connection: duckdb.DuckDBPyConnection, window: Window) -> list[RoundRange]:
     """Return the rounds of each run that hold all those of a window; by time, one more may lie at the ends."""
     if window.axis == "time":
-        return windows.rounds_in_window(connection, window.low, window.high)
+        return _rounds_by_time(connection, window)
     first, last = (int(max(-_MOST_ROUNDS, min(_MOST_ROUNDS, end))) for end in (_up(window.low), _down(window.high)))
     runs = connection.execute("SELECT run FROM runs ORDER BY run").fetchall()
     return [RoundRange(run, first, last) for (run,) in runs if first <= last]
+
+
+def _rounds_by_time(connection: duckdb.DuckDBPyConnection, window: Window) -> list[RoundRange]:
+    if not hold_rounds(connection):
+        return windows.rounds_in_window(connection, window.low, window.high)
+    sql = f"SELECT run, min(round), max(round) FROM rounds_at_hand WHERE {exactly(window)} GROUP BY run ORDER BY run"
+    return [RoundRange(*found) for found in connection.execute(sql).fetchall()]
 
 
 def read_rounds(connection: duckdb.DuckDBPyConnection, window: Window, sql: str, **parameters: Any) -> pa.Table:
@@ -68,11 +77,27 @@ def read_rounds(connection: duckdb.DuckDBPyConnection, window: Window, sql: str,
         cursor.close()
 
 
-def read_named(connection: duckdb.DuckDBPyConnection, window: Window, sql: str, **parameters: Any) -> pa.Table:
-    """Do as :func:`read_rounds`; the names of requests are looked up for this window alone."""
+def read_at_hand(connection: duckdb.DuckDBPyConnection, window: Window, sql: str, **parameters: Any) -> pa.Table:
+    """Do as :func:`read_rounds`, of ``rounds_at_hand`` alone: what is in memory is found without ``{inside}``."""
+    if not hold_rounds(connection):
+        return read_rounds(connection, window, sql, **parameters)
     cursor = connection.cursor()
     try:
-        with windows.window(connection, round_ranges(cursor, window)) as part:
+        return read_here(cursor, sql.format(inside="true", exactly=exactly(window)), **parameters)
+    finally:
+        cursor.close()
+
+
+def read_named(
+    connection: duckdb.DuckDBPyConnection, window: Window, sql: str, has_names: bool = True, **parameters: Any
+) -> pa.Table:
+    """Do as :func:`read_rounds`, of views that need to know the window: those of visits and of names of requests.
+
+    Without ``has_names`` names are not looked up, and NULL or those of any request.
+    """
+    cursor = connection.cursor()
+    try:
+        with windows.window(connection, round_ranges(cursor, window), has_names) as part:
             return read_here(part.cursor, sql.format(inside=part.condition, exactly=exactly(window)), **parameters)
     finally:
         cursor.close()
@@ -83,6 +108,20 @@ def exactly(window: Window) -> str:
     if window.axis == "round":
         return f"round >= {_number(window.low)} AND round <= {_number(window.high)}"
     return f"end_ms >= {_number(window.low)} AND start_ms <= {_number(window.high)}"
+
+
+def holds(outer: Window, inner: Window) -> bool:
+    """Say whether all that touches one window touches the other."""
+    return outer.axis == inner.axis and outer.low <= inner.low and inner.high <= outer.high
+
+
+def cut(table: pa.Table, window: Window) -> pa.Table:
+    """Return the rows that touch a window, as :func:`exactly` says it in SQL."""
+    if window.axis == "round":
+        low, high = table["round"], table["round"]
+    else:
+        low, high = table["start_ms"], table["end_ms"]
+    return table.filter(pc.and_(pc.greater_equal(high, window.low), pc.less_equal(low, window.high)))
 
 
 def _number(value: float) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import plotly
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.io.json import to_json_plotly
 
 from radixflow.app.components.downloads import show_downloads
 from radixflow.app.figures.figure_table import figure_table
@@ -24,13 +25,17 @@ _BUNDLE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
 def timeline_view(
-    figure: go.Figure, key: str, on_range: Callable[[], None], on_jump: Callable[[], None], on_pick: Callable[[], None]
+    parts: dict[str, Any],
+    key: str,
+    on_range: Callable[[], None],
+    on_jump: Callable[[], None],
+    on_pick: Callable[[], None],
 ) -> None:
     """Show a figure whose x axis can be moved with mouse and keys.
 
     Args:
-        figure: The figure; its first x axis carries the visible range, and marks that can be clicked carry
-            run, first and last round as custom data, with a blank between.
+        parts: The figure, ``data`` and ``layout``; its first x axis carries the visible range, and marks that can be
+            clicked carry run, first and last round as custom data, with a blank between.
         key: Key of the element. ``st.session_state[key]`` then holds ``range``, the visible range as two numbers;
             ``jump``: ``previous``, ``next``, ``whole`` or ``open`` when a key asked for it; and ``open`` or ``select``:
             ``[run, round]`` when a round was clicked, without or with Shift.
@@ -39,18 +44,23 @@ def timeline_view(
         on_pick: Called when a round was clicked.
     """
     with st.container(key="block_timeline", gap=None):
-        _draw(figure, key, on_range, on_jump, on_pick)
-        show_downloads("timeline", lambda: figure_table(figure), "block_timeline")
+        _draw(parts, key, on_range, on_jump, on_pick)
+        show_downloads("timeline", lambda: figure_table(go.Figure(parts)), "block_timeline")
     _bundle_component()(key="plotly_bundle", height=1)
 
 
 def _draw(
-    figure: go.Figure, key: str, on_range: Callable[[], None], on_jump: Callable[[], None], on_pick: Callable[[], None]
+    parts: dict[str, Any],
+    key: str,
+    on_range: Callable[[], None],
+    on_jump: Callable[[], None],
+    on_pick: Callable[[], None],
 ) -> None:
+    height = parts["layout"]["height"]
     _timeline_component()(
-        data={"figure": figure.to_json(), "height": figure.layout.height, "config": plotly_config("timeline")},
+        data={"figure": to_json_plotly(parts), "height": height, "config": plotly_config("timeline")},
         key=key,
-        height=int(figure.layout.height) + 8,
+        height=int(height) + 8,
         default={"range": None},
         on_range_change=on_range,
         on_jump_change=on_jump,

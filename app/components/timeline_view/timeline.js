@@ -3,7 +3,7 @@
 // double click shows the whole run.
 // Keys, as in Perfetto: w s zoom, a d move, f whole run; [ and ] previous and next bubble, / searches a request,
 // Enter opens the selected round.
-const REPORT_AFTER_MS = 150;
+const REPORT_AFTER_MS = 40;
 const DOUBLE_CLICK_MS = 320;
 
 function withPlotly(use) {
@@ -98,6 +98,34 @@ function hookClicks(Plotly, plot, setTriggerValue) {
   });
 }
 
+// The range as the mouse has it now: the layout learns of the wheel only once Plotly has drawn everything anew.
+function visibleRange(plot) {
+  return plot._fullLayout.xaxis.range.map(Number);
+}
+
+function hookRange(plot, setStateValue) {
+  let timer = null;
+  let isHeld = false;
+  const report = () => {
+    const range = visibleRange(plot);
+    if (plot.reported && same(range, plot.reported)) return;
+    plot.reported = range;
+    setStateValue("range", range);
+  };
+  const reportSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(report, REPORT_AFTER_MS);
+  };
+  plot.addEventListener("mousedown", () => { isHeld = true; }, { capture: true });
+  window.addEventListener("mouseup", function onUp() {
+    isHeld = false;
+    if (!plot.isConnected) window.removeEventListener("mouseup", onUp);
+  });
+  // While the wheel turns, the server is asked as soon as it rests, not after Plotly's own drawing; a drag has to end.
+  plot.on("plotly_relayouting", () => { if (!isHeld) reportSoon(); });
+  plot.on("plotly_relayout", reportSoon);
+}
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const plot = parentElement.querySelector(".radixflow-timeline");
   const figure = JSON.parse(data.figure);
@@ -109,7 +137,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   figure.layout.uirevision = "radixflow";
   // An answer to our own report must not pull the view back from where the mouse has gone since.
   const ownAnswer = plot.reported && same(asked, plot.reported);
-  const visible = ownAnswer ? [...plot.layout.xaxis.range] : asked;
+  const visible = ownAnswer ? visibleRange(plot) : asked;
   for (const axis of xAxes(figure.layout)) {
     figure.layout[axis].range = [...visible];
     figure.layout[axis].uirevision = JSON.stringify(visible);
@@ -117,18 +145,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
   withPlotly((Plotly) => {
     Plotly.react(plot, figure.data, figure.layout, config).then(() => {
+      plot.answered = asked; // what is drawn was asked for this range, for those who measure
       if (plot.hooked) return;
       plot.hooked = true;
-      let timer = null;
-      plot.on("plotly_relayout", () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          const range = plot.layout.xaxis.range.map(Number);
-          if (plot.reported && same(range, plot.reported)) return;
-          plot.reported = range;
-          setStateValue("range", range);
-        }, REPORT_AFTER_MS);
-      });
+      hookRange(plot, setStateValue);
       // Plotly keeps the browser from moving the focus, and keys would go on to where it was.
       plot.addEventListener("mousedown", () => plot.focus({ preventScroll: true }), { capture: true });
       hookClicks(Plotly, plot, setTriggerValue);
