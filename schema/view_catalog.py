@@ -12,6 +12,7 @@ VIEWS_FOLDER = Path(__file__).parent / "views"
 _DEPENDS = re.compile(r"^-- depends on: *(.*)$", re.MULTILINE)
 _CACHED = re.compile(r"^-- cached by: *(.*)$", re.MULTILINE)
 _QUERY = re.compile(r"^CREATE VIEW \w+ AS(.*?);\n", re.MULTILINE | re.DOTALL)
+_COMMENT_ON = re.compile(r"^COMMENT ON (?:VIEW|COLUMN) (\w+)(?:\.(\w+))? IS '((?:[^']|'')*)';$", re.MULTILINE)
 _COMMENT = re.compile(r"\[([^\]]*)\] (.*)", re.DOTALL)
 
 
@@ -89,7 +90,17 @@ def describe() -> list[View]:
     return [View(name, descriptions[name] or "", tuple(columns[name])) for name in view_sources()]
 
 
+def comments(view: str) -> dict[str, tuple[str, str]]:
+    """Return unit and meaning of each column of a view, and under ``""`` what one row of it is, without a database."""
+    found = {name: comment.replace("''", "'") for _, name, comment in _COMMENT_ON.findall(view_sources()[view])}
+    return {name: _unit_and_text(comment) for name, comment in found.items()}
+
+
 def _column(name: str, kind: str, comment: str | None) -> ViewColumn:
-    match = _COMMENT.fullmatch(comment or "")
-    unit, text = (match[1], match[2]) if match else ("", comment or "")
-    return ViewColumn(name, kind, "" if unit == "-" else unit, text)
+    return ViewColumn(name, kind, *_unit_and_text(comment or ""))
+
+
+def _unit_and_text(comment: str) -> tuple[str, str]:
+    match = _COMMENT.fullmatch(comment)
+    unit, text = (match[1], match[2]) if match else ("", comment)
+    return "" if unit == "-" else unit, text

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from radixflow.app.components.chart_preload import preload_charts
 from radixflow.app.components.text import plain_markdown
 from radixflow.app.figures.palette import arm_style
 from radixflow.app.sentences.run_state import state_warnings
@@ -25,6 +26,7 @@ def start_page(title: str, runs: pa.Table) -> None:
         runs: Rows of ``runs``.
     """
     st.html(_WIDE)
+    preload_charts()
     st.title(title, anchor=False)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for run in runs.to_pylist():

@@ -7,15 +7,16 @@ from radixflow.app.components.number_cards import number_cards
 from radixflow.app.components.opened_runs import opened_runs
 from radixflow.app.components.page_frame import start_page
 from radixflow.app.figures.slot_ledger import slot_ledger
-from radixflow.app.queries import fullness, run_facts, slot_raster
+from radixflow.app.queries import fullness, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.bubbles import bubble_sentence
 
 selection = opened_runs()
 runs = read(run_facts.runs, selection)
 start_page("Overview", runs)
-show_lead(bubble_sentence(read(slot_raster.window_totals, selection, slot_raster.EVERYTHING)))
-number_cards(runs, read(run_facts.run_summary, selection), read(run_facts.paired_summary, selection), definitions())
+summary = read(run_facts.run_summary, selection)
+show_lead(bubble_sentence(summary))
+number_cards(runs, summary, read(run_facts.paired_summary, selection), definitions())
 
 show_section("Where the row slots went")
 show_figure(slot_ledger(read(fullness.slot_totals, selection), runs), "slot_ledger")

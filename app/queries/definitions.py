@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from radixflow.schema.view_catalog import describe
+from radixflow.schema.view_catalog import comments, view_sources
 
 
 class Definition(NamedTuple):
@@ -41,7 +41,8 @@ def read_definitions() -> Definitions:
     """Read the comments of every view."""
     views: dict[str, str] = {}
     columns: list[Definition] = []
-    for view in describe():
-        views[view.name] = view.description
-        columns += [Definition(view.name, each.name, each.unit, each.text) for each in view.columns]
+    for view in view_sources():
+        found = comments(view)
+        views[view] = found.pop("", ("", ""))[1]
+        columns += [Definition(view, name, unit, text) for name, (unit, text) in found.items()]
     return Definitions(views, columns)

@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 
-from radixflow.app.queries.reading import read
+from radixflow.app.queries.reading import read, read_here
 
 
 def runs(connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -23,6 +23,9 @@ def run_summary(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 def paired_summary(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read the differences of each ordered pair of runs over one stream."""
+    ((num_runs,),) = connection.cursor().execute("SELECT count(*) FROM runs").fetchall()
+    if num_runs < 2:  # a run alone has none, and need not be read to know it
+        return read_here(connection.cursor(), "SELECT * FROM paired_summary LIMIT 0")
     return read(connection, "SELECT * FROM paired_summary ORDER BY run_a, run_b")
 
 

@@ -11,7 +11,7 @@ def bubble_sentence(totals: pa.Table) -> str:
     """Say how many rows each arm left unused although work was READY, and in how many of its rounds.
 
     Args:
-        totals: Rows of ``queries.slot_raster.window_totals``.
+        totals: Rows of ``queries.slot_raster.window_totals``, or of ``run_summary`` for whole runs.
     """
     return " ".join(_arm(row) for row in totals.to_pylist()) or "No run is chosen."
 

@@ -1,52 +1,34 @@
--- How long each refused request was blocked, and whether it recovered.
--- depends on: runs, visits, producer_waits, requests, offers, round_ends
+-- How long each refused request was blocked, behind how many producers, and whether it recovered.
+-- depends on: refused_requests, producer_waits, requests, offers, runs
 
 CREATE VIEW blocked_requests AS
-WITH refusals AS (
-    SELECT
-        run,
-        request,
-        sum(last_round - round + 1)::BIGINT AS num_blocked_visits,
-        coalesce(sum(last_round - round + 1) FILTER (cause = 'being_written'), 0)::BIGINT AS num_being_written_visits,
-        coalesce(sum(last_round - round + 1) FILTER (cause = 'marked_again'), 0)::BIGINT AS num_marked_again_visits,
-        min(round) AS first_blocked_round,
-        max(last_round) AS last_blocked_round
-    FROM visits
-    WHERE outcome = 'blocked' AND witness = 'native'
-    GROUP BY run, request
-),
-producers AS (
+WITH producers AS (
     SELECT run, request, count(DISTINCT producer) AS num_producers
     FROM producer_waits
     WHERE num_visits > 0
     GROUP BY run, request
 )
 SELECT
-    refusals.run,
+    refused.run,
     requests.request_id,
     offers.request_group,
-    -- of a sample, the first and the last refusal, and most between, may not be kept; the count of all is
-    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_blocked_visits ELSE requests.num_blocked_visits END
-        AS num_blocked_visits,
-    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_being_written_visits END AS num_being_written_visits,
-    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.num_marked_again_visits END AS num_marked_again_visits,
+    refused.num_blocked_visits,
+    refused.num_being_written_visits,
+    refused.num_marked_again_visits,
     CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(producers.num_producers, 0) END AS num_producers,
-    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.first_blocked_round END AS first_blocked_round,
-    CASE WHEN runs.sampled_fraction IS NULL THEN refusals.last_blocked_round END AS last_blocked_round,
-    requests.first_selected_round AS selected_round,
-    CASE WHEN runs.sampled_fraction IS NULL THEN requests.first_selected_round - refusals.first_blocked_round END
-        AS num_rounds_blocked,
-    CASE WHEN runs.sampled_fraction IS NULL THEN (requests.first_selected_ns - round_ends.start_ns) / 1e6 END
-        AS blocked_ms,
-    requests.first_selected_round IS NOT NULL AS is_recovered,
+    refused.first_blocked_round,
+    refused.last_blocked_round,
+    refused.selected_round,
+    refused.num_rounds_blocked,
+    refused.blocked_ms,
+    refused.is_recovered,
     requests.num_reused_tokens,
-    refusals.request
-FROM refusals
-JOIN runs ON runs.run = refusals.run
-LEFT JOIN producers ON producers.run = refusals.run AND producers.request = refusals.request
-LEFT JOIN requests ON requests.run = refusals.run AND requests.request = refusals.request
-LEFT JOIN offers ON offers.run = refusals.run AND offers.request_id = requests.request_id
-LEFT JOIN round_ends ON round_ends.run = refusals.run AND round_ends.round = refusals.first_blocked_round;
+    refused.request
+FROM refused_requests AS refused
+JOIN runs ON runs.run = refused.run
+LEFT JOIN producers ON producers.run = refused.run AND producers.request = refused.request
+LEFT JOIN requests ON requests.run = refused.run AND requests.request = refused.request
+LEFT JOIN offers ON offers.run = refused.run AND offers.request_id = requests.request_id;
 
 COMMENT ON VIEW blocked_requests IS 'One row a request with a BLOCKED visit of the scan; a recovered one was selected after it. Where a sample of the rounds is kept, only requests with such a visit in a kept round are there, and what needs all of their visits is NULL.';
 COMMENT ON COLUMN blocked_requests.run IS '[-] Run.';

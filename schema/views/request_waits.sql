@@ -16,9 +16,16 @@ WITH lined_up AS (
     FROM requests
     WHERE first_selected_ns IS NULL OR first_selected_round IS NOT NULL  -- else it was selected before the recording
 ),
+involved AS (  -- overtaken, or overtaking: most requests of most runs are neither
+    SELECT * FROM lined_up
+    QUALIFY min(turn) OVER (
+            PARTITION BY run ORDER BY request ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) < turn
+        OR max(turn) OVER (
+            PARTITION BY run ORDER BY request ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) > turn
+),
 bits AS (
     SELECT run, request, turn, unnest(range(num_bits)) AS bit
-    FROM lined_up
+    FROM involved
 ),
 -- A later number shares the upper bits of an earlier one up to a bit that it has and the earlier one has not: of those
 -- pairs, bit by bit, the ones whose later number was selected in an earlier round are counted by a running sum.
@@ -73,7 +80,7 @@ SELECT
         ELSE lined_up.num_blocked_visits END AS num_blocked_visits,
     CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(put_off.num_held_visits, 0) END AS num_held_visits,
     CASE WHEN runs.sampled_fraction IS NULL THEN coalesce(put_off.num_other_visits, 0) END AS num_other_visits,
-    overtakes.num_overtakes,
+    coalesce(overtakes.num_overtakes, 0) AS num_overtakes,
     lined_up.request
 FROM lined_up
 JOIN runs USING (run)

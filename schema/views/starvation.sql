@@ -1,5 +1,5 @@
 -- The longest waits of each run.
--- depends on: request_waits, blocked_requests
+-- depends on: request_waits, refused_requests
 -- cached by: run
 
 CREATE VIEW starvation AS
@@ -17,9 +17,9 @@ SELECT
     ranked.num_deferrals,
     ranked.num_overtakes,
     ranked.num_blocked_visits,
-    blocked_requests.blocked_ms
+    refused.blocked_ms
 FROM ranked
-LEFT JOIN blocked_requests ON blocked_requests.run = ranked.run AND blocked_requests.request = ranked.request
+LEFT JOIN refused_requests AS refused ON refused.run = ranked.run AND refused.request = ranked.request
 WHERE ranked.wait_rank <= 50;
 
 COMMENT ON VIEW starvation IS 'The 50 requests of each run that waited longest for their first selection.';

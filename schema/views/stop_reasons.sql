@@ -24,5 +24,5 @@ COMMENT ON COLUMN stop_reasons.stop_reason IS '[-] end_of_queue, blocked, or a r
 COMMENT ON COLUMN stop_reasons.num_rounds IS '[rounds] Rounds whose scan ended so.';
 COMMENT ON COLUMN stop_reasons.rows_avoidable IS '[rows] Avoidable rows in those rounds; NULL when the probe was off.';
 COMMENT ON COLUMN stop_reasons.tokens_avoidable IS '[tokens] Tokens that would have filled them; NULL when the probe was off.';
-COMMENT ON COLUMN stop_reasons.rounds_fraction IS '[fraction] Share of the rounds that ended so; of the kept ones where the run keeps a sample.';
 COMMENT ON COLUMN stop_reasons.num_rounds_kept IS '[rounds] Rounds that ended so and are in the run: all of them unless it keeps a sample.';
+COMMENT ON COLUMN stop_reasons.rounds_fraction IS '[fraction] Share of the rounds that ended so; of the kept ones where the run keeps a sample.';

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from radixflow.schema.tables import ALL_TABLES
-from radixflow.schema.view_catalog import dependencies, describe, view_sources
+from radixflow.schema.view_catalog import comments, dependencies, describe, view_sources
 
 UNITS = {
     "", "ns", "ms", "rows", "tokens", "rounds", "requests", "visits", "blocks", "steps", "fraction", "faults",
@@ -58,6 +58,14 @@ def test_a_view_and_all_its_columns_are_commented(views, name):
         assert column.unit in UNITS, (name, column)
         commented = re.search(rf"COMMENT ON COLUMN {name}\.{column.name} IS '\[", view_sources()[name])
         assert commented, f"{name}.{column.name} has no comment with a unit"
+
+
+@pytest.mark.parametrize("name", view_sources())
+def test_comments_are_read_as_the_database_stores_them(views, name):
+    view = views[name]
+    expected = {column.name: (column.unit, column.text) for column in view.columns}
+    assert comments(name) == {"": ("", view.description), **expected}
+    assert list(comments(name))[1:] == [column.name for column in view.columns]
 
 
 @pytest.mark.parametrize("name", view_sources())
