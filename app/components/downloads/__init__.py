@@ -46,7 +46,8 @@ def _deferred(table: Callable[[], pa.Table], write: Callable[[pa.Table], bytes])
 @cache
 def _images_component() -> Any:
     buttons = "".join(
-        f'<button type="button" data-format="{each}">Figure as {each.upper()}</button>' for each in ("png", "svg")
+        f'<button type="button" disabled data-format="{each}">Figure as {each.upper()}</button>'
+        for each in ("png", "svg")
     )
     return st.components.v2.component(
         "radixflow_images",

@@ -7,10 +7,13 @@ function ground(element) {
   return getComputedStyle(app).backgroundColor;
 }
 
-function save({ block, name }, format) {
+function save({ block, name }, format, tries = 100) {
   const plot = document.querySelector(`.st-key-${block} .js-plotly-plot`);
   const camera = plot && plot.querySelector(CAMERA);
-  if (!camera) return;
+  if (!camera) { // it is still being drawn
+    if (tries > 0) setTimeout(() => save({ block, name }, format, tries - 1), 50);
+    return;
+  }
   const options = plot._context.toImageButtonOptions;
   const before = { ...options };
   const paper = plot.layout.paper_bgcolor;
@@ -24,5 +27,6 @@ function save({ block, name }, format) {
 export default function ({ data, parentElement }) {
   for (const button of parentElement.querySelectorAll("button")) {
     button.onclick = () => save(data, button.dataset.format);
+    button.disabled = false; // a click before would have been lost
   }
 }
