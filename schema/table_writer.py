@@ -28,6 +28,8 @@ FLUSH_ROWS = 50_000
 """Rows of one table that are written without waiting for the next flush, and most rows of a segment."""
 LEAST_PAUSE_SECONDS = 0.05
 """A disk that is too slow for the flushes is left alone for this long between two."""
+COLLECT_SECONDS = 0.1
+"""Time between two calls of what makes rows in the writer's thread."""
 MAXIMUM_PENDING_ROWS = 500_000
 """Rows of all tables that may wait in memory, about 100 MB; beyond, rows are dropped and counted."""
 
@@ -68,6 +70,7 @@ class SegmentWriter:
         self._facts: dict[str, Any] = {}
         self._fact_source: Callable[[], dict[str, Any]] = dict
         self._sources: dict[str, Callable[[], list[Row]]] = {}
+        self._collect: Callable[[], None] | None = None
         self._pending: dict[str, list[Row]] = {table: [] for table in self._tables}
         self._num_pending = 0
         self._rows_written = dict.fromkeys(self._tables, 0)
@@ -122,6 +125,15 @@ class SegmentWriter:
             source: Called from the writer's thread; returns the rows it has and forgets them.
         """
         self._sources[table] = source
+
+    def collect_by(self, collect: Callable[[], None]) -> None:
+        """Call something that appends rows, several times a second and before each flush, in the writer's thread.
+
+        Args:
+            collect: Called until the writer is closed; it must not raise.
+        """
+        self._collect = collect
+        self._wake.set()  # so far, the thread has only looked at the next flush
 
     def describe(self, **facts: Any) -> None:
         """Add facts (JSON values) to what the writer says of itself in ``writers/<writer>.json``."""
@@ -201,8 +213,7 @@ class SegmentWriter:
         next_flush = time.monotonic() + self._flush_seconds
         try:
             while self._accepting:
-                self._wake.wait(max(LEAST_PAUSE_SECONDS, next_flush - time.monotonic()))
-                self._wake.clear()
+                self._wait(next_flush)
                 next_flush = time.monotonic() + self._flush_seconds
                 self._flush()
                 self._say_overrun()
@@ -218,6 +229,19 @@ class SegmentWriter:
                     compact_segments(self.run_path / table, self.writer_name, schema, self._durable)
         except BaseException as error:  # whatever it is, the engine must not feel it
             self._stop(error)
+
+    def _wait(self, next_flush: float) -> None:
+        """Wait for the next flush, or for many rows, and have rows made meanwhile."""
+        pause = max(LEAST_PAUSE_SECONDS, next_flush - time.monotonic())
+        while self._collect is not None and self._accepting:
+            is_woken = self._wake.wait(min(pause, COLLECT_SECONDS))
+            self._collect()
+            pause = next_flush - time.monotonic()
+            if is_woken or pause <= 0:
+                break
+        else:
+            self._wake.wait(pause)
+        self._wake.clear()
 
     def _flush(self) -> None:
         """Write all that is pending, as it was at one moment, each table after those that explain its rows."""

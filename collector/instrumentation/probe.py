@@ -49,7 +49,7 @@ class CounterfactualProbe:
             for request in itertools.islice(self._scan.waiting_requests(), 1, None):
                 stop = self._limit(len(visits))
                 if stop is None:
-                    visits.append(Visit(request, first_position + len(visits), "probe"))
+                    visits.append(Visit(request, first_position + len(visits), witness="probe"))
                     stop = self._look_at(visits[-1])
                 if stop is not None:
                     reason = stop

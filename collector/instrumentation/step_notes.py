@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from radixflow.collector.vllm_adapters.scan import StateRefusal
+from radixflow.collector.vllm_adapters.scan import StateMark, StateRefusal
 
 
-@dataclass(slots=True)
 class Visit:
     """One waiting request that the scan, or the probe behind it, looked at.
+
+    Most visits find little: a value that was not found stays that of the class, which takes no time.
+
+    Args:
+        request: The request.
+        position: Its place among the visits of its witness.
+        found: Any of the attributes below.
 
     Attributes:
         outcome: ``selected``, ``ready`` (probe), ``blocked``, ``held`` or ``other``; None while undecided.
         num_tokens: Tokens granted or, for a ready request, that it would have taken.
         ready_tokens: Longest match without the states that are being written.
         skipped: Whether the scan left the request in its place and went on.
+        resumes: Whether a selected request had been preempted before.
+        restored: Hash of the recurrent state that a selected request resumes from.
     """
 
-    request: Any
-    position: int
     witness: str = "native"
     outcome: str | None = None
     reason: str | None = None
@@ -31,6 +37,14 @@ class Visit:
     hit_blocks: Any = None
     split_tokens: int | None = None
     skipped: bool = False
+    resumes: bool = False
+    restored: bytes | None = None
+
+    def __init__(self, request: Any, position: int, **found: Any) -> None:
+        self.request = request
+        self.position = position
+        if found:
+            self.__dict__.update(found)
 
     @property
     def cause(self) -> str | None:
@@ -69,3 +83,44 @@ class StepNotes:
     def all_visits(self) -> list[Visit]:
         """Visits of the scan, then those of the probe."""
         return self.visits + (self.probe.visits if self.probe else [])
+
+
+ScheduledRow = tuple[Any, int, int, int]
+"""One request in a round, as it was when schedule() ended: the request (which changes on), tokens scheduled, computed
+tokens with those of the round among them, and whole blocks that it had a hash of."""
+
+
+class FinishedStep(NamedTuple):
+    """A step that scheduled something, as it was when schedule() ended.
+
+    Attributes:
+        round_number: Its round.
+        notes: Its scan.
+        rows: Its rows in the order of selection.
+        marks: Recurrent states marked in it, those of one request in order of depth, each with its mark.
+        ended_ns: End of native scheduling.
+        is_paused: Whether vLLM's pause kept waiting requests out.
+        num_tokens_left: What is left of the token budget.
+        num_idle: Running requests without a row.
+        num_idle_for_tokens: Of these, the ones that had tokens to compute.
+        num_waiting: Length of the waiting queue.
+        num_free_blocks: Free KV cache blocks.
+        num_empty_steps: Steps without work before it.
+        recorder_ns: Time of the recorder in it.
+        is_kept: Whether more is written of it than what it does to requests.
+    """
+
+    round_number: int
+    notes: StepNotes
+    rows: list[ScheduledRow]
+    marks: list[tuple[bytes, StateMark]]
+    ended_ns: int
+    is_paused: bool
+    num_tokens_left: int
+    num_idle: int
+    num_idle_for_tokens: int
+    num_waiting: int
+    num_free_blocks: int
+    num_empty_steps: int
+    recorder_ns: int
+    is_kept: bool

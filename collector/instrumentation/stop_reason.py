@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from radixflow.collector.instrumentation.step_notes import StepNotes, Visit
+from radixflow.collector.instrumentation.step_notes import FinishedStep, StepNotes, Visit
 
 
 def settle_undecided(scan: Any, notes: StepNotes) -> None:
@@ -20,14 +20,15 @@ def settle_undecided(scan: Any, notes: StepNotes) -> None:
             visit.reason = _skip_reason(visit) if visit.skipped else _break_reason(scan, visit)
 
 
-def stop_of(scan: Any, notes: StepNotes) -> tuple[str, Visit | None]:
+def stop_of(step: FinishedStep) -> tuple[str, Visit | None]:
     """The reason why a scan ended, and the visit at which it did (None unless a request stopped it)."""
+    notes = step.notes
     if notes.num_preempted:
         return "preempted_step", None
     last = notes.visits[-1] if notes.visits else None
     if last is not None and not last.skipped and last.outcome in ("blocked", "other"):
         return ("blocked" if last.outcome == "blocked" else last.reason or "unknown"), last
-    return _limit_reason(scan, notes), None
+    return _limit_reason(step), None
 
 
 def _skip_reason(visit: Visit) -> str:
@@ -46,10 +47,10 @@ def _break_reason(scan: Any, visit: Visit) -> str:
     return "spec_padding" if scan.vllm_config.speculative_config is not None else "unknown"
 
 
-def _limit_reason(scan: Any, notes: StepNotes) -> str:
-    num_skipped = sum(visit.skipped for visit in notes.visits)
-    if scan.num_waiting_requests() == num_skipped:
+def _limit_reason(step: FinishedStep) -> str:
+    num_skipped = sum(visit.skipped for visit in step.notes.visits)
+    if step.num_waiting == num_skipped:
         return "end_of_queue"
-    if scan.is_paused():
+    if step.is_paused:
         return "paused"
-    return "token_budget" if scan.budget.tokens_left == 0 else "row_capacity"
+    return "token_budget" if step.num_tokens_left == 0 else "row_capacity"

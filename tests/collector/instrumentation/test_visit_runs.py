@@ -12,8 +12,9 @@ from radixflow.schema.tables.visits import MAXIMUM_VISIT_ROUNDS
 
 pytest.importorskip("vllm")
 
-from radixflow.collector.instrumentation.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.row_maker import RowMaker
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
+from radixflow.collector.instrumentation.step_notes import FinishedStep
 from radixflow.schema.check import check_run
 from radixflow.schema.connection import open_runs
 from radixflow.schema.manifest import Manifest
@@ -115,19 +116,19 @@ def test_a_run_that_overlooks_a_change_is_caught(forgotten: str, monkeypatch: py
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Every visit that a recorder writes, as the scan or the probe had it."""
     visits: list[tuple[Any, ...]] = []
-    write = RoundRecorder._write_visits
+    make = RowMaker._make_visits
 
-    def write_and_keep(self: RoundRecorder) -> Any:
-        for visit in self._notes.all_visits():
+    def make_and_keep(self: RowMaker, step: FinishedStep) -> Any:
+        for visit in step.notes.all_visits():
             if visit.outcome != "selected":
                 mark = visit.state.mark if visit.state is not None else None
-                producer = self._lives.get(mark.request_id) if mark is not None else None
-                number = self._lives[visit.request.request_id].number
+                producer = self.lives.get(mark.request_id) if mark is not None else None
+                number = self.lives[visit.request.request_id].number
                 said = (visit.witness, visit.outcome, visit.reason, visit.cause, producer and producer.number)
-                visits.append((self._round, number, *said))
-        return write(self)
+                visits.append((step.round_number, number, *said))
+        return make(self, step)
 
-    monkeypatch.setattr(RoundRecorder, "_write_visits", write_and_keep)
+    monkeypatch.setattr(RowMaker, "_make_visits", make_and_keep)
     return visits
 
 

@@ -1,7 +1,7 @@
 """Kills recordings of the real scheduler at random moments: ``python killed_worlds.py FOLDER NUM_KILLS FLUSH_SECONDS``.
 
 Each recording is a process of its own, forked from this one so that vLLM is imported once, that drives a scheduler
-through random traffic with the recorder on and no model. It notes every row that it hands to its writer in a file that
+through random traffic with the recorder on and no model. It notes every row that the recorder learns of in a file that
 survives it. Prints the moment of each kill (monotonic ns), a line each; recording ``n`` writes ``FOLDER/n/run``.
 """
 
@@ -11,10 +11,11 @@ import signal
 import struct
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from radixflow.collector.instrumentation.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.round_recorder import ROUND_ATTRIBUTE, RoundRecorder
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.schema import table_writer
@@ -25,25 +26,42 @@ from radixflow.schema.tables import ALL_TABLES
 from tests.scheduler_harness import SchedulerWorld, WorldShape
 
 NOTE = struct.Struct("<qqhh")
-"""One call of ``append``: monotonic ns, ns that the writer's thread has waited for a processor, table, rows."""
+"""One call of a hook: monotonic ns, ns that the writer's thread has waited for a processor, table, rows."""
 TABLES = tuple(ALL_TABLES)
 AT_ONCE = 4
 POLICIES = ("radix", "radixflow", "radixflow-immediate")
 ROUND_SECONDS = 0.01
 
 
-def note_appends(path: Path) -> None:
-    """Note what is handed to the writer, before it has it."""
+HOOKS: dict[str, tuple[str, Callable[[RoundRecorder, Any], int]]] = {
+    "registered": ("registrations", lambda *_: 1),
+    "_note_step": ("rows", lambda _, scheduled: len(scheduled)),
+    "update_ended": (
+        "rounds",
+        lambda recorder, output: int(getattr(output, ROUND_ATTRIBUTE, 0) in recorder._in_flight),
+    ),
+    "finished": ("requests", lambda *_: 1),
+}
+"""Where the recorder learns of a row: its table, and how many there are."""
+
+
+def note_hooks(path: Path) -> None:
+    """Note what happens, before the recorder does."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    append = SegmentWriter.append
+    for hook, (table, count) in HOOKS.items():
+        setattr(RoundRecorder, hook, noted(file, getattr(RoundRecorder, hook), table, count))
 
-    def noted(self: SegmentWriter, table: str, rows: Any) -> None:
-        num_rows = 1 if type(rows) is tuple else len(rows)
-        waited_ns = int(Path(f"/proc/self/task/{self._thread.native_id}/schedstat").read_text().split()[1])
-        os.write(file, NOTE.pack(time.monotonic_ns(), waited_ns, TABLES.index(table), num_rows))
-        append(self, table, rows)
 
-    SegmentWriter.append = noted  # type: ignore[method-assign]
+def noted(file: int, hook: Any, table: str, count: Any) -> Any:
+    """Return a hook that notes its rows first."""
+
+    def note(self: RoundRecorder, *given: Any) -> None:
+        thread = self._writer._thread.native_id
+        waited_ns = int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[1])
+        os.write(file, NOTE.pack(time.monotonic_ns(), waited_ns, TABLES.index(table), count(self, given[0])))
+        hook(self, *given)
+
+    return note
 
 
 def build_worlds() -> list[SchedulerWorld]:
@@ -66,7 +84,7 @@ def record(world: SchedulerWorld, folder: Path, seed: int) -> None:
     scheduler: Any = world.scheduler
     policy = scheduler.radixflow_policy.name
     create_run(folder / "run", Manifest("e", "s", policy, engine_arguments={"max_num_seqs": 8}))
-    note_appends(folder / "notes")
+    note_hooks(folder / "notes")
     writer = SegmentWriter(folder / "run", "engine")
     scheduler.listener = RoundRecorder(scheduler, writer, RecorderSettings(folder / "run", "full"))
     world._rng = random.Random(seed)

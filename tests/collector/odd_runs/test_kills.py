@@ -26,6 +26,8 @@ from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identit
 pytest.importorskip("vllm")
 ROOT = Path(__file__).parents[3]
 NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "6"))
+NOTED = ("registrations", "rows", "rounds", "requests")
+"""Tables whose rows are noted as they happen; those of the others are written in the same flushes."""
 NOTE = struct.Struct("<qqhh")  # as killed_worlds.py writes it
 SECOND = 1_000_000_000
 HARMLESS = (
@@ -36,10 +38,7 @@ HARMLESS = (
 
 @dataclass(frozen=True)
 class Killed:
-    """One killed recording: its run, and for each table the moments (ns) at which its rows were handed over.
-
-    Visits grow until they are written, so they are not handed over one by one: check_run counts them by their rounds.
-    """
+    """One killed recording: its run, and for some tables the moments (ns) at which the recorder learnt of each row."""
 
     run: Path
     killed_ns: int
@@ -50,12 +49,12 @@ class Killed:
     def lost_ns(self) -> int:
         """Age of the oldest row that is missing, when the process was killed; 0 if none is. Rows come in order."""
         oldest = self.killed_ns
-        for table in ALL_TABLES.keys() - {"visits"}:
+        for table in NOTED:
             moments = self.handed_over[table]
             segments = [read_segment(path, ALL_TABLES[table]) for path in RunDirectory(self.run).segments(table)]
             assert not [segment.fault for segment in segments if segment.fault]
             num_rows = sum(segment.num_rows for segment in segments if segment.writer == "engine")
-            assert num_rows <= len(moments), "rows that nobody handed over"
+            assert num_rows <= len(moments), "rows of which nobody learnt"
             oldest = min([oldest, *moments[num_rows : num_rows + 1]])
         return self.killed_ns - oldest
 

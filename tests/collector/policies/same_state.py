@@ -41,6 +41,9 @@ class RowList:
     def describe_by(self, source: Any) -> None:
         """Nor for those that change."""
 
+    def collect_by(self, collect: Any) -> None:
+        """A test reads the notes when it wants the rows."""
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -68,7 +71,7 @@ class RecordedStep:
     @property
     def round_row(self) -> list[Any] | None:
         """The row of table rounds, None for a step without work."""
-        return self.recorder._open_rounds.get(1)
+        return self.recorder.maker.open_rounds.get(1)
 
 
 def random_states(num_states: int, seed: int = 0, policy: str = "radix", **shape: Any) -> Iterator[Any]:
@@ -102,8 +105,9 @@ def recorded_step(scheduler: Any, policy: str = "radix") -> RecordedStep:
     rows = RowList()
     recorder = RoundRecorder(twin, rows, RecorderSettings(Path("unused"), "full"))  # type: ignore[arg-type]
     for number, request in enumerate(twin.requests.values()):
-        recorder._lives[request.request_id] = RequestLife(number, request.request_id, request.num_prompt_tokens, 0)
+        recorder.maker.lives[request.request_id] = RequestLife(number, request.request_id, request.num_prompt_tokens, 0)
     twin.listener = recorder
     scheduled = dict(twin.schedule().num_scheduled_tokens)
+    recorder.read()
     assert not recorder.is_broken, rows.faults
     return RecordedStep(scheduled, twin, recorder, rows)

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from radixflow.collector.instrumentation.probe import CounterfactualProbe
-from radixflow.collector.instrumentation.stop_reason import stop_of
 from radixflow.collector.vllm_adapters import shadow
+from radixflow.schema.tables import ALL_TABLES
 from tests.collector.policies.same_state import NUM_STATES, random_states, recorded_step, scheduled_by
 from tests.scheduler_harness.cloning import clone
 from tests.scheduler_harness.state_digest import state_difference
 
+STOP_REASON = ALL_TABLES["rounds"].get_field_index("stop_reason")
 MARKS = ["radix", "radix+precise"]
 
 
@@ -24,7 +25,7 @@ def test_state_ready_selects_a_superset_in_the_same_order_and_breaks_no_limit(po
         assert not step.blocked & set(step.scheduled)
         assert sum(step.scheduled.values()) <= scheduler.max_num_scheduled_tokens
         assert len(step.scheduled) <= scheduler.max_num_running_reqs
-        stop_reason, _ = stop_of(step.scheduler, step.recorder._notes)
+        stop_reason = step.round_row[STOP_REASON] if step.round_row else None
         assert stop_reason != "blocked", "READY work behind a BLOCKED request is never left"
         num_more += len(step.scheduled) - len(native)
     assert num_more > 0, "no state in which the policies differ: the property was not tested"
