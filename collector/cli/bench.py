@@ -154,7 +154,10 @@ def _print(arms: Sequence[ArmFigures], worker_us: float) -> None:
     print_grid([header, *lines], sys.stdout)
     print(f"Calls of the worker's recorder: {worker_us:.1f} us a round, part of the whole round alone.")
     print("\nAdded to the scheduler's part of a round: fit over its rows, and median")
-    header = ("", "against stock", "median", "against recording off", "median", "of a round", "bytes a round", "a row")
+    header = (
+        "", "against stock", "median", "against recording off", "median", f"less {AIM_ROW_US:g} a row", "of a round",
+        "bytes a round", "a row",
+    )  # fmt: skip
     print_grid([header, *(_added_line(arm) for arm in arms if arm.added)], sys.stdout)
     print(
         f"Beside their columns, the files of the last run take {arms[-1].fixed_bytes or 0:,} bytes, however long it is."
@@ -174,7 +177,8 @@ def _added_line(arm: ArmFigures) -> tuple[str, ...]:
             cells += ["-", "-"]
         else:
             cells += [f"{added.round_us:.1f} + {added.row_us:.2f} a row", f"{added.median_us:.1f}"]
-    cells.append("-" if arm.recording is None else f"{arm.recording.fraction:.2%}")
+    recording = arm.recording
+    cells += ["-", "-"] if recording is None else [f"{recording.beyond_rows_us:.1f}", f"{recording.fraction:.2%}"]
     cells.append("-" if arm.round_bytes is None else f"{arm.round_bytes:.0f}")
     cells.append("-" if arm.row_bytes is None else f"{arm.row_bytes:.1f}")
     return tuple(cells)

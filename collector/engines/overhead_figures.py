@@ -42,12 +42,15 @@ class Added:
         round_us: Intercept.
         row_us: Slope.
         median_us: Median over the rounds.
+        beyond_rows_us: Median over the rounds of what is left without ``AIM_ROW_US`` for each row; the aim is
+            ``AIM_ROUND_US``. A few rounds with a long queue to probe bend the fit, not this.
         fraction: Median over the wall time of a round of the other arm.
     """
 
     round_us: float
     row_us: float
     median_us: float
+    beyond_rows_us: float
     fraction: float
 
 
@@ -117,6 +120,7 @@ def added(costs: ArmCosts, base: ArmCosts) -> Added:
         line.intercept if line else statistics.mean(added_us),
         line.slope if line else 0.0,
         statistics.median(added_us),
+        statistics.median(each - AIM_ROW_US * count for each, count in zip(added_us, rows, strict=True)),
         statistics.median(added_us) * 1e3 / statistics.median(walls),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +24,29 @@ def never_raises(method: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             give_up(self, method.__name__, error)
 
-    return guarded
+    @functools.wraps(method)
+    def guarded_alone(self: Any) -> None:
+        if self.is_broken:
+            return
+        try:
+            method(self)
+        except Exception as error:
+            give_up(self, method.__name__, error)
+
+    @functools.wraps(method)
+    def guarded_one(self: Any, argument: Any) -> None:
+        if self.is_broken:
+            return
+        try:
+            method(self, argument)
+        except Exception as error:
+            give_up(self, method.__name__, error)
+
+    # Hooks are called many times a round, and collecting arguments takes as long as what most of them do.
+    if method.__code__.co_flags & inspect.CO_VARARGS:
+        return guarded
+    by_count: dict[int, Callable[..., None]] = {1: guarded_alone, 2: guarded_one}
+    return by_count.get(method.__code__.co_argcount, guarded)
 
 
 def give_up(listener: Any, where: str, error: Exception) -> None:

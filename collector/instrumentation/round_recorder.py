@@ -24,6 +24,8 @@ ROUND_ATTRIBUTE = "radixflow_round"
 """Name under which the number of a round travels on vLLM's SchedulerOutput to the workers."""
 MOST_NOTES = 1_000
 """Notes that may wait; where the writer's thread does not keep up, the engine's thread makes rows, too."""
+NO_VISIT = Visit(None, -1)
+"""Stands for the current visit before the scan has made its first one."""
 _NOTES_AT_ONCE = 12
 """About what three rounds leave: enough to catch up without holding up a round."""
 
@@ -52,6 +54,7 @@ class RoundRecorder(ScanListener):
         self._update_started_ns = 0
         self._in_flight: set[int] = set()
         self._notes = StepNotes(0, 0, 0)
+        self._visit = NO_VISIT
         self._sample = RoundSample(settings.sample_rounds)
         limits = Limits(scan.max_num_running_reqs, scan.max_num_scheduled_tokens)
         self.maker = RowMaker(writer, settings, scan.kv_cache_manager.block_pool.hash_block_size, limits)
@@ -99,6 +102,7 @@ class RoundRecorder(ScanListener):
     def step_started(self) -> None:
         scan = self._scan
         self._sample.draw()
+        self._visit = NO_VISIT
         self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
 
     @never_raises
@@ -107,11 +111,13 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def visited(self, request: Any) -> None:
-        self._notes.visits.append(Visit(request, len(self._notes.visits)))
+        visits = self._notes.visits
+        self._visit = Visit(request, len(visits))
+        visits.append(self._visit)
 
     @never_raises
     def skipped(self, request: Any, refusal: Refusal) -> None:
-        visit = self._notes.current
+        visit = self._visit
         visit.skipped = True
         visit.outcome, visit.reason, visit.state = refusal.outcome, refusal.reason, refusal.state
         if refusal.state is not None:
@@ -119,17 +125,17 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def looked_up(self, request: Any, hit_blocks: Any, matched_tokens: int) -> None:
-        visit = self._notes.current
+        visit = self._visit
         visit.hit_blocks, visit.matched_tokens = hit_blocks, matched_tokens
 
     @never_raises
     def split(self, request: Any, num_tokens: int) -> None:
-        if self._notes.visits and self._notes.current.request is request:
-            self._notes.current.split_tokens = num_tokens
+        if self._visit.request is request:
+            self._visit.split_tokens = num_tokens
 
     @never_raises
     def allocated(self, request: Any, num_tokens: int, granted: bool, arguments: Any) -> None:
-        visit = self._notes.current
+        visit = self._visit
         if granted:
             visit.outcome, visit.num_tokens = "selected", num_tokens
             return
