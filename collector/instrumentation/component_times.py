@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import Any
 
 from radixflow.collector.instrumentation.device_clock import DeviceSpans
@@ -36,11 +37,13 @@ class EngineComponents(ComponentListener):
         self.is_broken = False
         self._writer = writer
         self._ranges = ranges
+        self.sees_selection = ranges is not None
         self._round = 0
         self._open: list[tuple[str, int, int | None]] = []
         self._of_step: list[tuple[str, int, int]] = []
         self._num_left_out = 0
-        self._rows: list[Interval] = []
+        self._rows: deque[Interval] = deque()
+        writer.pull("spans", self._take)
         self._dispatch_start_ns: int | None = None
         if ranges is not None:
             ranges.mark_clock(is_due=True)
@@ -68,7 +71,6 @@ class EngineComponents(ComponentListener):
     def _updated(self, number: int) -> None:
         if self._ranges is not None:
             self._ranges.end_round(number)
-        self._write()
 
     @never_raises
     def decided(self, output: Any) -> None:
@@ -82,7 +84,7 @@ class EngineComponents(ComponentListener):
             self._num_left_out += len(intervals) - MAXIMUM_INTERVALS
             self._writer.describe(num_intervals_left_out=self._num_left_out)
             del intervals[MAXIMUM_INTERVALS:]
-        self._rows += [(number, component, ENGINE_RANK, "host", start, end) for component, start, end in intervals]
+        self._rows.extend([(number, component, ENGINE_RANK, "host", start, end) for component, start, end in intervals])
         if self._ranges is not None:
             self._ranges.mark_clock()
             self._ranges.start_round(number)
@@ -103,14 +105,12 @@ class EngineComponents(ComponentListener):
         if self._ranges is not None:
             self._ranges.pop()
 
-    def _write(self) -> None:
-        if self._rows:
-            rows, self._rows = self._rows, []
-            self._writer.append("spans", rows)
+    def _take(self) -> list[Interval]:
+        """The rows so far, asked for in the writer's thread."""
+        return [self._rows.popleft() for _ in range(len(self._rows))]
 
     @never_raises
     def closed(self) -> None:
-        self._write()
         self._close_ranges()
 
     def _close_ranges(self) -> None:

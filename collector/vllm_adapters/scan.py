@@ -96,7 +96,12 @@ class ComponentListener:
 
     Intervals nest: each :meth:`end` closes the one that began last. ``selection`` is schedule() itself, ``lookup`` a
     walk through the prefix cache, ``publish`` the entry of new states into it, ``update`` the processing of an output.
+
+    Attributes:
+        sees_selection: Whether it wants to be told of the selection, too, of which the scan's listener knows.
     """
+
+    sees_selection = True
 
     def begin(self, component: str, output: Any = None) -> None:
         """A component begins to work; on a round that has been decided before, if that one's output is given."""

@@ -200,7 +200,10 @@ class ScanHooks:
             self.listener.step_started()
         for rule in self.rules:
             rule.start_step(self)
-        output = self.timed("selection", super().schedule, *args, **kwargs)  # type: ignore[misc]
+        if self.components is None or self.components.sees_selection:
+            output = self.timed("selection", super().schedule, *args, **kwargs)  # type: ignore[misc]
+        else:
+            output = super().schedule(*args, **kwargs)  # type: ignore[misc]
         self._hit_at_gate = None
         self.scan_ended()
         if self.listener is not None:

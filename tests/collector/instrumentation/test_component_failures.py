@@ -16,7 +16,7 @@ from radixflow.collector.vllm_adapters.scan import ComponentListener
 from radixflow.schema.run_directory import RunDirectory
 from tests.collector.instrumentation.test_recorder_failures import decisions, make_run
 
-HOOKS = sorted(name for name in vars(ComponentListener) if not name.startswith("_"))
+HOOKS = sorted(name for name, hook in vars(ComponentListener).items() if callable(hook) and not name.startswith("_"))
 
 
 @pytest.mark.parametrize("hook", HOOKS)
