@@ -48,11 +48,12 @@ def free_port() -> int:
 class Server:
     """A started server and a client of it."""
 
-    def __init__(self, command: list[str], port: int, log: Path) -> None:
+    def __init__(self, command: list[str], port: int, log: Path, **variables: str) -> None:
         self.port, self.log = port, log
+        variables |= {"VLLM_CPU_KVCACHE_SPACE": "1"}
         with log.open("w") as file:
             self.process = subprocess.Popen(
-                command, stdout=file, stderr=file, env=environment(VLLM_CPU_KVCACHE_SPACE="1"), start_new_session=True
+                command, stdout=file, stderr=file, env=environment(**variables), start_new_session=True
             )
         self.wait_for(self._answers, 300)
         self.client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0)
@@ -186,6 +187,34 @@ def test_a_server_is_recorded_from_its_first_request_to_its_last(
     assert (RunDirectory(second).state, check_run(second)) == ("complete", [])
     assert ask(second, "SELECT num_requests_finished FROM run_summary") == [(3,)]
     assert "served-0002/radix is complete" in server.log.read_text()
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks need two cores")
+def test_every_rank_writes_its_own_spans(tmp_path: Path) -> None:
+    """Tensor parallelism over two processes, a core for each."""
+    port = free_port()
+    command = [*COMMAND, "attach", "--exec", "-o", str(tmp_path), "--", "tiny-hybrid", "--port", str(port)]
+    cores = "|".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
+    server = Server([*command, "--tensor-parallel-size", "2"], port, tmp_path / "log", VLLM_CPU_OMP_THREADS_BIND=cores)
+    run = tmp_path / "tiny-hybrid" / "served-0001" / "radix"
+    try:
+        server.burst(prompts()[:8])
+        server.process.terminate()
+        assert server.process.wait(60) == 0
+    finally:
+        server.end()
+    assert (RunDirectory(run).state, check_run(run)) == ("complete", [])
+    assert {"engine", "worker0", "worker1"} == set(RunDirectory(run).writers())
+    ((num_rounds,),) = ask(run, "SELECT count(*) FROM rounds")
+    by_rank = """SELECT process_rank, component, count(*), count(DISTINCT round) FROM spans
+                 WHERE component IN ('execute', 'forward') GROUP BY ALL ORDER BY ALL"""
+    assert ask(run, by_rank) == [
+        (rank, component, num_rounds, num_rounds) for rank in (0, 1) for component in ("execute", "forward")
+    ]
+    # each has its own clock readings: the same interval twice would be one rank written under two names
+    both = """SELECT count(*) FROM spans AS a JOIN spans AS b USING (round, component, start_ns, end_ns)
+              WHERE a.process_rank = 0 AND b.process_rank = 1"""
+    assert num_rounds > 8 and ask(run, both) == [(0,)]
 
 
 def test_a_printed_line_records_a_sample_run_by_run_until_its_engine_is_killed(
