@@ -18,6 +18,9 @@ ENGINE_RANK = -1
 MAXIMUM_INTERVALS = 512
 """Intervals of one step that are kept: a scan that looks up thousands of requests must not swamp a run."""
 
+MOST_WAITING = 20_000
+"""Intervals that wait for the writer's thread; a writer that has stopped asks for none any more."""
+
 Interval = tuple[int, str, int, str, int, int]
 """A row of table ``spans``."""
 
@@ -85,6 +88,8 @@ class EngineComponents(ComponentListener):
             self._writer.describe(num_intervals_left_out=self._num_left_out)
             del intervals[MAXIMUM_INTERVALS:]
         self._rows.extend([(number, component, ENGINE_RANK, "host", start, end) for component, start, end in intervals])
+        if len(self._rows) > MOST_WAITING:
+            self._writer.append("spans", self._take())  # which counts what it does not take
         if self._ranges is not None:
             self._ranges.mark_clock()
             self._ranges.start_round(number)

@@ -36,6 +36,7 @@ class RequestRows:
         self._events: list[Row] = []
 
     def registered(self, now_ns: int, request: Any, num_hashes: int) -> None:
+        """A request entered the scheduler, with hashes of so many whole blocks."""
         if request.request_id in self.lives:
             return  # a streaming session goes on under its name
         hashes = request.block_hashes[:num_hashes]
@@ -48,6 +49,7 @@ class RequestRows:
     def adopted(
         self, request: Any, registered_ns: int, first_selected_ns: int | None, num_computed_tokens: int
     ) -> None:
+        """A request had been there before the recording began."""
         life = self._take_on(request, registered_ns)
         if first_selected_ns is not None:
             life.go_on(first_selected_ns, num_computed_tokens)
@@ -61,19 +63,23 @@ class RequestRows:
         return life
 
     def preempted(self, now_ns: int, request_id: str, round_number: int | None, detail: str | None) -> None:
+        """A request lost its blocks: in a round, or (with a detail) to something else."""
         life = self.lives[request_id]
         life.num_preemptions += 1
         self._event(now_ns, life, "preempted", round_number, detail=detail)
 
     def reset(self, now_ns: int, detail: str) -> None:
+        """The prefix cache was reset, or was not."""
         self._event(now_ns, None, RESET, None, detail=detail)
 
     def released(self, now_ns: int, request_id: str, reason: str) -> None:
+        """Admission let a request through."""
         life = self.lives[request_id]
         life.released_ns = now_ns
         self._event(now_ns, life, "released", None, detail=reason)
 
     def finished(self, now_ns: int, request_id: str, status: Any, num_output_tokens: int) -> None:
+        """A request ended, by its status finished or aborted."""
         life = self.lives.pop(request_id, None)
         if life is None:
             return

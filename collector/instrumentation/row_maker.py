@@ -46,6 +46,7 @@ class RowMaker(RequestRows):
             writer.pull("visits", self._visit_runs.take)
 
     def scheduled(self, step: FinishedStep) -> None:
+        """A step scheduled something."""
         self.num_rounds = step.round_number
         self.put_off(step.notes, step.round_number)
         if not step.is_kept:

@@ -75,11 +75,6 @@ class StepNotes:
     probe: ProbeResult | None = None
     recorder_ns: int = 0
 
-    @property
-    def current(self) -> Visit:
-        """The visit that is going on."""
-        return self.visits[-1]
-
     def all_visits(self) -> list[Visit]:
         """Visits of the scan, then those of the probe."""
         return self.visits + (self.probe.visits if self.probe else [])

@@ -200,10 +200,7 @@ class ScanHooks:
             self.listener.step_started()
         for rule in self.rules:
             rule.start_step(self)
-        if self.components is None or self.components.sees_selection:
-            output = self.timed("selection", super().schedule, *args, **kwargs)  # type: ignore[misc]
-        else:
-            output = super().schedule(*args, **kwargs)  # type: ignore[misc]
+        output = self.timed("selection", super().schedule, *args, **kwargs)  # type: ignore[misc]
         self._hit_at_gate = None
         self.scan_ended()
         if self.listener is not None:
@@ -215,7 +212,7 @@ class ScanHooks:
     def timed(self, component: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call something as a component; who listens is told of its end also when it raises."""
         components = self.components
-        if components is None:
+        if components is None or (component == "selection" and not components.sees_selection):
             return call(*args, **kwargs)
         components.begin(component)
         try:

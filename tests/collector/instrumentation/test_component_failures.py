@@ -1,6 +1,7 @@
 """Times of components that cannot be taken: scheduling goes on as if nobody had measured, and the run says so."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,11 +10,14 @@ pytest.importorskip("vllm")
 
 from vllm.v1.core.sched.scheduler import Scheduler
 
+from radixflow.collector.instrumentation import component_times
 from radixflow.collector.instrumentation.component_times import EngineComponents, WorkerComponents
 from radixflow.collector.instrumentation.guard import never_raises
 from radixflow.collector.instrumentation.schedulers import RecordedScheduler
 from radixflow.collector.vllm_adapters.scan import ComponentListener
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.manifest import Manifest
+from radixflow.schema.run_directory import RunDirectory, create_run
+from radixflow.schema.table_writer import SegmentWriter
 from tests.collector.instrumentation.test_recorder_failures import decisions, make_run
 
 HOOKS = sorted(name for name, hook in vars(ComponentListener).items() if callable(hook) and not name.startswith("_"))
@@ -52,3 +56,19 @@ def test_a_hook_that_raises_changes_no_decision_and_rounds_are_recorded_on(
     assert engine["faults"] == [f"recording stopped in {hook}: RuntimeError: sabotage"]
     assert engine["rows_written"]["rounds"] > 20
     assert capfd.readouterr().err.count("sabotage") == 1
+
+
+def test_intervals_do_not_pile_up_behind_a_writer_that_has_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(component_times, "MOST_WAITING", 50)
+    create_run(tmp_path / "run", Manifest("e", "s", "radix"))
+    writer = SegmentWriter(tmp_path / "run", "engine")
+    components = EngineComponents(writer)
+    writer.close()
+    for number in range(1, 401):
+        components.begin("lookup")
+        components.end()
+        components.decided(SimpleNamespace(num_scheduled_tokens={"a": 1}, radixflow_round=number))
+    assert len(components._rows) <= 51
+    assert writer.drops == {"spans": 400 - len(components._rows)}
