@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from radixflow.app.components.brand import ICON, show_brand
-from radixflow.app.components.opened_runs import open_workbench
+from radixflow.app.components.frame.brand import ICON, show_brand
+from radixflow.app.components.frame.opened_runs import open_workbench
 from radixflow.schema.errors import RadixflowError
 
 PAGES = {

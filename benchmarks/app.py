@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.generated_run import generate
-from radixflow.schema.manifest import is_run
+from radixflow.schema.run_files.manifest import is_run
 from scripts.app_in_browser import SETTLED, chromium, page_paths, running_app, settle
 
 PAINT_TARGET_MS, ZOOM_TARGET_MS, MEMORY_TARGET_MB = 2000, 500, 500

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from radixflow.schema.atomic_files import write_json_atomically
-from radixflow.schema.compaction import MERGED_ROWS
-from radixflow.schema.manifest import Manifest, write_manifest
-from radixflow.schema.run_directory import create_run
-from radixflow.schema.segment_files import write_segment
-from radixflow.schema.segment_names import SegmentName
+from radixflow.schema.run_files.atomic_files import write_json_atomically
+from radixflow.schema.run_files.manifest import Manifest, write_manifest
+from radixflow.schema.run_files.run_directory import create_run
+from radixflow.schema.run_files.segment_names import SegmentName
+from radixflow.schema.segments.compaction import MERGED_ROWS
+from radixflow.schema.segments.encoding import write_segment
 from radixflow.schema.tables import ALL_TABLES
 
 CAPACITY, ROWS, VISITS, ROUNDS_A_REQUEST = 16, 10, 10, 5

@@ -26,10 +26,10 @@ from typing import NamedTuple
 import duckdb
 
 from benchmarks.generated_run import generate
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import is_run
-from radixflow.schema.summaries import use_summaries
-from radixflow.schema.windows import RoundRange, rounds_in_window, window
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.reading.summaries import use_summaries
+from radixflow.schema.reading.windows import RoundRange, rounds_in_window, window
+from radixflow.schema.run_files.manifest import is_run
 
 OVERVIEW = (
     "runs", "run_summary", "stop_reasons", "slot_ledger", "slot_causes", "fullness_distribution", "visit_outcomes",

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from radixflow.collector.instrumentation.schedulers import RecordedScheduler
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import create_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import create_run
 from tests.scheduler_harness import build_scheduler, drain, make_request
 
 NUM_CONSUMERS, DOCUMENT_TOKENS, BLOCK_SIZE = 2_000, 6_000, 528

@@ -12,11 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from radixflow.schema.connection import open_runs
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.summaries import use_summaries
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.reading.summaries import use_summaries
+from radixflow.schema.reading.view_descriptions import describe
 from radixflow.schema.tables import ALL_TABLES
-from radixflow.schema.view_catalog import describe
 
 
 class OpenedRuns:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from radixflow.schema.manifest import MANIFEST_NAME, Manifest, utc_now, write_manifest
-from radixflow.schema.run_directory import create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import MANIFEST_NAME, Manifest, utc_now, write_manifest
+from radixflow.schema.run_files.run_directory import create_run
 from radixflow.schema.tables import ALL_TABLES
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 FIRST_ROUND_NS = 1000
 ROUND_NS = 100

@@ -5,12 +5,12 @@ from typing import cast
 import pyarrow as pa
 import streamlit as st
 
-from radixflow.app.components.lead import show_hint, show_lead
-from radixflow.app.components.page_frame import show_arm
-from radixflow.app.components.runs_folder import runs_folder
+from radixflow.app.components.frame.lead import show_hint, show_lead
+from radixflow.app.components.frame.page_frame import show_arm
+from radixflow.app.components.frame.runs_folder import runs_folder
 from radixflow.app.components.text import plain_markdown
-from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline
-from radixflow.app.figures.interaction import plotly_config
+from radixflow.app.figures.style.interaction import plotly_config
+from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
 from radixflow.app.queries.live import KEPT_ROUNDS, LiveRun, recording_runs
 from radixflow.app.sentences.live import end_sentence, live_sentence
 from radixflow.schema.errors import RadixflowError

@@ -4,7 +4,7 @@ import pyarrow as pa
 import streamlit as st
 
 from radixflow.app import units
-from radixflow.app.components.figure_view import show_table
+from radixflow.app.components.shown.figure_view import show_table
 from radixflow.app.components.text import plain_markdown
 from radixflow.app.queries import console
 from radixflow.app.queries.cached import Selection, ask_console, definitions

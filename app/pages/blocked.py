@@ -2,18 +2,18 @@
 
 from functools import partial
 
-from radixflow.app.components.arm_choice import choose_arm
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.lead import show_hint, show_lead, show_section
-from radixflow.app.components.links import open_request
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.side_by_side import side_by_side
-from radixflow.app.figures.consumer_waits import consumer_waits
-from radixflow.app.figures.dependency_graph import dependency_graph
-from radixflow.app.figures.producers import producers
-from radixflow.app.figures.visits_by_cause import visits_by_cause
-from radixflow.app.figures.waiting_times import waiting_times
+from radixflow.app.components.addresses.links import open_request
+from radixflow.app.components.choices.arm_choice import choose_arm
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.components.shown.side_by_side import side_by_side
+from radixflow.app.figures.blocked.consumer_waits import consumer_waits
+from radixflow.app.figures.blocked.dependency_graph import dependency_graph
+from radixflow.app.figures.blocked.producers import producers
+from radixflow.app.figures.blocked.visits_by_cause import visits_by_cause
+from radixflow.app.figures.blocked.waiting_times import waiting_times
 from radixflow.app.queries import blocked, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.blocked import blocked_sentence

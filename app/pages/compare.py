@@ -1,14 +1,14 @@
 """Compare: two arms over one stream, request by request."""
 
-from radixflow.app.components.arm_choice import choose_pair
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.lead import show_hint, show_lead, show_section
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.paired_table import paired_table
-from radixflow.app.components.side_by_side import side_by_side
-from radixflow.app.figures.paired_differences import paired_differences
-from radixflow.app.figures.paired_latencies import paired_latencies
+from radixflow.app.components.choices.arm_choice import choose_pair
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.components.shown.paired_table import paired_table
+from radixflow.app.components.shown.side_by_side import side_by_side
+from radixflow.app.figures.pairs.paired_differences import paired_differences
+from radixflow.app.figures.pairs.paired_latencies import paired_latencies
 from radixflow.app.queries import pairs, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.comparison import comparison_sentence

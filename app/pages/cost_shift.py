@@ -1,15 +1,15 @@
 """Cost shift: from the cost of one arm to that of the other, through eliminated rounds and dearer ones."""
 
-from radixflow.app.components.arm_choice import choose_pair
-from radixflow.app.components.clock_choice import choose_clock
-from radixflow.app.components.figure_view import show_figure
-from radixflow.app.components.lead import show_hint, show_lead, show_section, show_text
-from radixflow.app.components.links import open_round_of
-from radixflow.app.components.numbers_table import compared_numbers
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.figures.cost_waterfall import cost_waterfall
-from radixflow.app.figures.round_costs import round_costs
+from radixflow.app.components.addresses.links import open_round_of
+from radixflow.app.components.choices.arm_choice import choose_pair
+from radixflow.app.components.choices.clock_choice import choose_clock
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure
+from radixflow.app.components.shown.numbers_table import compared_numbers
+from radixflow.app.figures.cost.cost_waterfall import cost_waterfall
+from radixflow.app.figures.cost.round_costs import round_costs
 from radixflow.app.queries import costs, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences import cost_shift as say

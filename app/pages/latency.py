@@ -1,16 +1,16 @@
 """Latency: its whole distribution, its percentiles, and how much of it was waiting."""
 
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.latency_choice import choose_latency
-from radixflow.app.components.lead import show_hint, show_lead, show_section
-from radixflow.app.components.links import open_request_of
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.side_by_side import side_by_side
-from radixflow.app.figures.latency_ecdf import latency_ecdf
-from radixflow.app.figures.latency_percentiles import latency_percentiles
-from radixflow.app.figures.latency_split import latency_split
-from radixflow.app.figures.waiting_against_executing import waiting_against_executing
+from radixflow.app.components.addresses.links import open_request_of
+from radixflow.app.components.choices.latency_choice import choose_latency
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.components.shown.side_by_side import side_by_side
+from radixflow.app.figures.fullness.waiting_against_executing import waiting_against_executing
+from radixflow.app.figures.latency.latency_ecdf import latency_ecdf
+from radixflow.app.figures.latency.latency_percentiles import latency_percentiles
+from radixflow.app.figures.latency.latency_split import latency_split
 from radixflow.app.queries import latency, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences import latency as say

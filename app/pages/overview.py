@@ -1,12 +1,12 @@
 """Overview: what the runs are, whether they are complete, the numbers that matter, and what is wrong."""
 
-from radixflow.app.components.facts import show_faults, show_run_facts
-from radixflow.app.components.figure_view import show_figure
-from radixflow.app.components.lead import show_lead, show_section
-from radixflow.app.components.number_cards import number_cards
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.figures.slot_ledger import slot_ledger
+from radixflow.app.components.frame.lead import show_lead, show_section
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.facts import show_faults, show_run_facts
+from radixflow.app.components.shown.figure_view import show_figure
+from radixflow.app.components.shown.number_cards import number_cards
+from radixflow.app.figures.fullness.slot_ledger import slot_ledger
 from radixflow.app.queries import fullness, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.bubbles import bubble_sentence

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.lead import show_hint, show_lead, show_section, show_text
-from radixflow.app.components.links import open_round
-from radixflow.app.components.numbers_table import numbers_table
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.request_choice import choose_request, suggest_requests
-from radixflow.app.figures.request_life import LifeData, request_life
+from radixflow.app.components.addresses.links import open_round
+from radixflow.app.components.choices.request_choice import choose_request, suggest_requests
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.components.shown.numbers_table import numbers_table
+from radixflow.app.figures.lens.request_life import LifeData, request_life
 from radixflow.app.queries import request_lens, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences import request_lens as say

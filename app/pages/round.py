@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.lead import show_hint, show_lead, show_section, show_text
-from radixflow.app.components.links import open_request
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.round_choice import choose_round
-from radixflow.app.figures.round_budget import round_budget
-from radixflow.app.figures.round_scan import round_scan
-from radixflow.app.figures.round_spans import round_spans
+from radixflow.app.components.addresses.links import open_request
+from radixflow.app.components.choices.round_choice import choose_round
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.figures.lens.round_budget import round_budget
+from radixflow.app.figures.lens.round_scan import round_scan
+from radixflow.app.figures.lens.round_spans import round_spans
 from radixflow.app.queries import round_lens, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences import round_lens as say

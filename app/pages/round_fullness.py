@@ -1,14 +1,14 @@
 """Round fullness: how many rows and tokens the rounds hold, arm beside arm."""
 
-from radixflow.app.components.figure_view import show_figure
-from radixflow.app.components.lead import show_lead, show_section
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.side_by_side import side_by_side
-from radixflow.app.figures.fullness_by_round import fullness_by_round
-from radixflow.app.figures.rows_distribution import rows_distribution
-from radixflow.app.figures.slot_ledger import slot_ledger
-from radixflow.app.figures.stop_reasons import stop_reasons
+from radixflow.app.components.frame.lead import show_lead, show_section
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure
+from radixflow.app.components.shown.side_by_side import side_by_side
+from radixflow.app.figures.fullness.fullness_by_round import fullness_by_round
+from radixflow.app.figures.fullness.rows_distribution import rows_distribution
+from radixflow.app.figures.fullness.slot_ledger import slot_ledger
+from radixflow.app.figures.fullness.stop_reasons import stop_reasons
 from radixflow.app.queries import fullness, run_facts
 from radixflow.app.queries.cached import read
 from radixflow.app.sentences.fullness import fullness_sentence

@@ -1,12 +1,12 @@
 """Sensitivity and load: whether a gain holds over orders, regimes and repeats, and what load does to it."""
 
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.lead import show_hint, show_lead, show_section, show_text
-from radixflow.app.components.opened_runs import experiment_runs, opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.policy_choice import choose_policies, show_doubts
-from radixflow.app.figures.gains_by_stream import gains_by_stream
-from radixflow.app.figures.load_curve import load_curve
+from radixflow.app.components.choices.policy_choice import choose_policies, show_doubts
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
+from radixflow.app.components.frame.opened_runs import experiment_runs, opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.figures.latency.load_curve import load_curve
+from radixflow.app.figures.pairs.gains_by_stream import gains_by_stream
 from radixflow.app.queries import run_facts, sensitivity
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences import sensitivity as say

@@ -4,13 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from radixflow.app.components.lead import show_hint, show_lead
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.components.timeline_selection import timeline_selection
-from radixflow.app.components.timeline_view import timeline_view
-from radixflow.app.components.timeline_window import VIEW, follow_jump, follow_pick, follow_view, timeline_window
-from radixflow.app.figures.bubble_timeline import TimelineData, timeline_parts
+from radixflow.app.components.frame.lead import show_hint, show_lead
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.timeline.timeline_selection import timeline_selection
+from radixflow.app.components.timeline.timeline_view import timeline_view
+from radixflow.app.components.timeline.timeline_window import (
+    VIEW,
+    follow_jump,
+    follow_pick,
+    follow_view,
+    timeline_window,
+)
+from radixflow.app.figures.timeline.bubble_timeline import TimelineData, timeline_parts
 from radixflow.app.queries import dependencies, run_facts, slot_raster, spans
 from radixflow.app.queries.cached import read, read_part
 from radixflow.app.sentences.bubbles import bubble_sentence, level_words

@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from radixflow.app.components.arm_choice import choose_arm
-from radixflow.app.components.figure_view import show_figure, show_table
-from radixflow.app.components.lead import show_hint, show_lead, show_section, show_text
-from radixflow.app.components.links import open_request
-from radixflow.app.components.opened_runs import opened_runs
-from radixflow.app.components.page_frame import start_page
-from radixflow.app.figures.repeated_intervals import repeated_intervals
-from radixflow.app.figures.repeated_tokens import repeated_tokens
-from radixflow.app.figures.token_ledger import token_ledger
+from radixflow.app.components.addresses.links import open_request
+from radixflow.app.components.choices.arm_choice import choose_arm
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
+from radixflow.app.components.frame.opened_runs import opened_runs
+from radixflow.app.components.frame.page_frame import start_page
+from radixflow.app.components.shown.figure_view import show_figure, show_table
+from radixflow.app.figures.tokens.repeated_intervals import repeated_intervals
+from radixflow.app.figures.tokens.repeated_tokens import repeated_tokens
+from radixflow.app.figures.tokens.token_ledger import token_ledger
 from radixflow.app.queries import run_facts, tokens
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences import tokens as say

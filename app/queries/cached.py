@@ -13,7 +13,7 @@ from radixflow.app.queries.console_process import ask_apart
 from radixflow.app.queries.definitions import Definitions, read_definitions
 from radixflow.app.queries.run_catalog import Catalog, fingerprint, list_runs
 from radixflow.app.queries.windowed import Window, cut, holds
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from radixflow.schema.connection import open_runs
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import RunDirectory
 from radixflow.schema.tables import ALL_TABLES
 
 MAX_SECONDS = 10.0
@@ -42,7 +42,7 @@ def open_console(paths: Sequence[str]) -> duckdb.DuckDBPyConnection:
     """Open runs for questions of any kind; nothing but the segments of these runs can be read, nothing be written.
 
     Raises:
-        RadixflowError: As :func:`radixflow.schema.connection.open_runs`.
+        RadixflowError: As :func:`radixflow.schema.reading.connection.open_runs`.
     """
     connection = open_runs([Path(path) for path in paths])
     files = [str(each) for path in paths for table in ALL_TABLES for each in RunDirectory(path).segments(table)]

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from radixflow.schema.view_catalog import comments, view_sources
+from radixflow.schema.views.catalog import comments, view_sources
 
 
 class Definition(NamedTuple):

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from radixflow.app.queries.reading import read_here
 from radixflow.app.queries.run_catalog import refuse_links_outside
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.run_directory import RunDirectory, find_runs
-from radixflow.schema.tail import RunTail
+from radixflow.schema.reading.tail import RunTail
+from radixflow.schema.run_files.run_directory import RunDirectory, find_runs
 
 KEPT_ROUNDS = 400
 """Rounds that the rolling timeline holds."""

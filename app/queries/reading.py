@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.summaries import use_summaries
-from radixflow.schema.windows import RoundRange, window
+from radixflow.schema.reading.summaries import use_summaries
+from radixflow.schema.reading.windows import RoundRange, window
 
 # A relation, which DuckDB proposes instead, plans every query twice; the rows of an answer are few.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")

@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 
 from radixflow.app.queries.reading import read, read_rounds
-from radixflow.schema.windows import RoundRange
+from radixflow.schema.reading.windows import RoundRange
 
 MOST_OVERTAKERS = 1000
 """Most overtakers of one request that are listed."""

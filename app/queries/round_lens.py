@@ -4,7 +4,7 @@ import duckdb
 import pyarrow as pa
 
 from radixflow.app.queries.reading import read, read_rounds
-from radixflow.schema.windows import RoundRange
+from radixflow.schema.reading.windows import RoundRange
 
 
 def ranges(connection: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from radixflow.app.arms import is_state_ready
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import RunDirectory, find_runs
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, find_runs
 
 
 class RunChoice(NamedTuple):

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from radixflow.app.queries.reading import read_here
 from radixflow.app.queries.rounds_at_hand import hold_rounds
-from radixflow.schema import windows
-from radixflow.schema.windows import RoundRange
+from radixflow.schema.reading import windows
+from radixflow.schema.reading.windows import RoundRange
 
 _MOST_ROUNDS = 2**62
 

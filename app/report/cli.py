@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radixflow.app.arms import is_state_ready
-from radixflow.schema.atomic_files import write_atomically
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.manifest import is_run
-from radixflow.schema.run_directory import find_runs
+from radixflow.schema.run_files.atomic_files import write_atomically
+from radixflow.schema.run_files.manifest import is_run
+from radixflow.schema.run_files.run_directory import find_runs
 from radixflow.schema.standard_streams import open_missing_streams, writing_to_stdout
 
 PROGRAM = "radixflow-report"

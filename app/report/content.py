@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from radixflow.app import units
-from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline
-from radixflow.app.figures.consumer_waits import consumer_waits
-from radixflow.app.figures.fullness_by_round import fullness_by_round
-from radixflow.app.figures.paired_differences import paired_differences
-from radixflow.app.figures.slot_ledger import slot_ledger
-from radixflow.app.figures.stop_reasons import stop_reasons
-from radixflow.app.figures.visits_by_cause import visits_by_cause
-from radixflow.app.figures.waiting_times import waiting_times
+from radixflow.app.figures.blocked.consumer_waits import consumer_waits
+from radixflow.app.figures.blocked.visits_by_cause import visits_by_cause
+from radixflow.app.figures.blocked.waiting_times import waiting_times
+from radixflow.app.figures.fullness.fullness_by_round import fullness_by_round
+from radixflow.app.figures.fullness.slot_ledger import slot_ledger
+from radixflow.app.figures.fullness.stop_reasons import stop_reasons
+from radixflow.app.figures.pairs.paired_differences import paired_differences
+from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
 from radixflow.app.queries import blocked, fullness, pairs, run_facts, slot_raster
 from radixflow.app.queries.definitions import Definitions
 from radixflow.app.sentences.blocked import blocked_sentence

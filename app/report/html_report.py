@@ -10,13 +10,13 @@ import plotly
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from radixflow.app.figures.interaction import plotly_config
-from radixflow.app.figures.palette import arm_style
+from radixflow.app.figures.style.interaction import plotly_config
+from radixflow.app.figures.style.palette import arm_style
 from radixflow.app.queries import run_facts
 from radixflow.app.queries.definitions import read_definitions
 from radixflow.app.report.content import report_sections
 from radixflow.app.sentences.run_state import run_sentence, state_warnings
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"

@@ -15,7 +15,7 @@ from radixflow.collector.cli.command_parser import CommandParser
 from radixflow.collector.cli.summary import print_grid
 from radixflow.collector.engines import vllm_environment
 from radixflow.collector.engines.captured_output import CapturedOutput
-from radixflow.collector.instrumentation.nvtx_tool import ATTACH, build_nvtx_tool
+from radixflow.collector.instrumentation.spans.nvtx_tool import ATTACH, build_nvtx_tool
 from radixflow.collector.models.model_resolution import resolve_model
 from radixflow.collector.workloads.offered_request import Stream
 from radixflow.collector.workloads.shared_documents import SharedDocuments, generate

@@ -26,7 +26,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder of a run")
     parser.add_argument("--json", action="store_true", help="print the faults as JSON")
     arguments = parser.parse_args(list(words))
-    from radixflow.schema.check import check_run
+    from radixflow.schema.checking.check import check_run
 
     faults = [(path, fault) for path in arguments.runs for fault in check_run(path)]
     with writing_to_stdout():

@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.manifest import is_run
-from radixflow.schema.run_directory import require_at_rest
+from radixflow.schema.run_files.manifest import is_run
+from radixflow.schema.run_files.run_directory import require_at_rest
 
 
 def require_room(run_paths: Sequence[Path], is_forced: bool) -> None:

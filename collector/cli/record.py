@@ -17,7 +17,7 @@ from radixflow.collector.workloads.catalog import make_stream
 from radixflow.collector.workloads.offered_request import Stream
 from radixflow.collector.workloads.prompt_limits import Rejection, split_by_length
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.manifest import Manifest
+from radixflow.schema.run_files.manifest import Manifest
 from radixflow.schema.standard_streams import writing_to_stdout
 
 

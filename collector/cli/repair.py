@@ -29,7 +29,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder of a run")
     parser.add_argument("--json", action="store_true", help="print what was done as JSON")
     arguments = parser.parse_args(list(words))
-    from radixflow.schema.repair import repair_run
+    from radixflow.schema.checking.repair import repair_run
 
     repairs = []
     for path in arguments.runs:

@@ -27,8 +27,8 @@ UNKNOWN = "-"
 
 def read_summary(run_paths: Sequence[Path]) -> tuple[list[Row], list[Row]]:
     """Rows of ``run_summary`` in the order of the paths, and of ``paired_summary``."""
-    from radixflow.schema.connection import open_runs
-    from radixflow.schema.summaries import use_summaries
+    from radixflow.schema.reading.connection import open_runs
+    from radixflow.schema.reading.summaries import use_summaries
 
     connection = open_runs(run_paths)
     try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from radixflow.collector.workloads.offered_request import OfferedRequest
 from radixflow.collector.workloads.prompt_limits import Rejection
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 
 @dataclass(slots=True)

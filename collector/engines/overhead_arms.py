@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from radixflow.collector.engines.in_process_engine import InProcessEngine, RoundCost
-from radixflow.collector.instrumentation.component_times import WorkerComponents
 from radixflow.collector.instrumentation.settings import RecorderSettings
+from radixflow.collector.instrumentation.spans.component_times import WorkerComponents
 from radixflow.collector.workloads.offered_request import OfferedRequest
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import create_run
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 CALIBRATION_ROUNDS = 2_000
 _ROWS = ("rounds", "rows", "requests")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from radixflow.schema.manifest import Manifest, utc_now, write_manifest
-from radixflow.schema.run_directory import RunDirectory, unclosed_sentence
+from radixflow.schema.run_files.manifest import Manifest, utc_now, write_manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, unclosed_sentence
 
 
 def close_run(path: Path, manifest: Manifest, state: str, observers: Sequence[str] = ()) -> None:

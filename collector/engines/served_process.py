@@ -14,7 +14,7 @@ from radixflow.collector.instrumentation.attached import control
 from radixflow.collector.instrumentation.attached.runs import mark_incomplete, runs_of_server
 from radixflow.collector.instrumentation.attached.settings import AttachSettings
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.run_files.run_directory import RunDirectory
 
 CLOSING_SECONDS = 5.0
 """How long a server that is asked to end is left alone for its run to be closed first."""

@@ -19,9 +19,9 @@ from radixflow.collector.policies.catalog import NATIVE, parse_policy
 from radixflow.collector.workloads.offered_request import OfferedRequest
 from radixflow.collector.workloads.prompt_limits import Rejection
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.manifest import Manifest, write_manifest
-from radixflow.schema.run_directory import CLIENT_WRITER, create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import Manifest, write_manifest
+from radixflow.schema.run_files.run_directory import CLIENT_WRITER, create_run
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 SHUTDOWN_SECONDS = 30.0
 """Longest wait for the engine process to end by itself."""

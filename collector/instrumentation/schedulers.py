@@ -9,13 +9,13 @@ from vllm.v1.core.sched.scheduler import Scheduler
 
 from radixflow.collector.instrumentation.attached.settings import AttachSettings
 from radixflow.collector.instrumentation.attached.start import attach, engine_description
-from radixflow.collector.instrumentation.component_times import EngineComponents
-from radixflow.collector.instrumentation.nvtx_ranges import NvtxRanges
 from radixflow.collector.instrumentation.parent_process import end_with_parent
-from radixflow.collector.instrumentation.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.settings import RecorderSettings
+from radixflow.collector.instrumentation.spans.component_times import EngineComponents
+from radixflow.collector.instrumentation.spans.nvtx_ranges import NvtxRanges
 from radixflow.collector.policies.schedulers import FollowsPolicy
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 
 class RecordsRounds(FollowsPolicy):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from radixflow.collector.instrumentation.attached.settings import AttachSettings
 from radixflow.collector.instrumentation.attached.spans import SpansByRun
-from radixflow.collector.instrumentation.component_times import WorkerComponents
-from radixflow.collector.instrumentation.device_clock import cuda_spans
 from radixflow.collector.instrumentation.guard import give_up
-from radixflow.collector.instrumentation.nvtx_ranges import NvtxRanges
-from radixflow.collector.instrumentation.round_recorder import ROUND_ATTRIBUTE
-from radixflow.collector.instrumentation.runner_hooks import RunnerHooks
+from radixflow.collector.instrumentation.notes.round_attribute import ROUND_ATTRIBUTE
 from radixflow.collector.instrumentation.settings import RecorderSettings
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.collector.instrumentation.spans.component_times import WorkerComponents
+from radixflow.collector.instrumentation.spans.device_clock import cuda_spans
+from radixflow.collector.instrumentation.spans.nvtx_ranges import NvtxRanges
+from radixflow.collector.instrumentation.spans.runner_hooks import RunnerHooks
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 if TYPE_CHECKING:
     RecordedCPUWorker: Any

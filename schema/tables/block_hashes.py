@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from radixflow.schema.columns import column, table
+from radixflow.schema.tables.columns import column, table
 
 BLOCK_HASHES = table(
     "block_hashes",

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from radixflow.schema.columns import column, table
+from radixflow.schema.tables.columns import column, table
 
 REPEATED_BLOCKS = table(
     "repeated_blocks",

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from radixflow.schema.columns import NAME, column, table
+from radixflow.schema.tables.columns import NAME, column, table
 
 REQUESTS = table(
     "requests",

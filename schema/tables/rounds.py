@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from radixflow.schema.columns import NAME, column, table
+from radixflow.schema.tables.columns import NAME, column, table
 
 SLOT_CLASSES = (
     "rows_used", "rows_avoidable", "rows_dependency_wait", "rows_held", "rows_token_limited", "rows_other", "rows_no_work",

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from radixflow.schema.columns import NAME, column, table
+from radixflow.schema.tables.columns import NAME, column, table
 
 MAXIMUM_VISIT_ROUNDS = 64
 """Rounds that one row may span, so that a window of rounds reads few rows from before it; round_visits relies on it."""

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 
 MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"

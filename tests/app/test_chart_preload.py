@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit
 
-from radixflow.app.components import chart_preload
+from radixflow.app.components.frame import chart_preload
 
 
 def test_the_file_that_is_asked_for_is_there():

@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from radixflow.app.figures.figure_table import figure_table
+from radixflow.app.figures.style.figure_table import figure_table
 from radixflow.app.table_files import as_csv, as_parquet
 from tests import builders
 from tests.app.test_figures import every_figure

@@ -6,32 +6,32 @@ import re
 import pyarrow as pa
 import pytest
 
-from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline
-from radixflow.app.figures.consumer_waits import consumer_waits
-from radixflow.app.figures.cost_waterfall import cost_waterfall
-from radixflow.app.figures.dependency_graph import dependency_graph
-from radixflow.app.figures.fullness_by_round import fullness_by_round
-from radixflow.app.figures.latency_ecdf import latency_ecdf
-from radixflow.app.figures.latency_percentiles import latency_percentiles
-from radixflow.app.figures.latency_split import latency_split
-from radixflow.app.figures.paired_differences import paired_differences
-from radixflow.app.figures.paired_latencies import paired_latencies
-from radixflow.app.figures.palette import AVOIDABLE
-from radixflow.app.figures.producers import producers
-from radixflow.app.figures.repeated_intervals import repeated_intervals
-from radixflow.app.figures.repeated_tokens import repeated_tokens
-from radixflow.app.figures.request_life import LifeData, request_life
-from radixflow.app.figures.round_budget import round_budget
-from radixflow.app.figures.round_costs import round_costs
-from radixflow.app.figures.round_scan import round_scan
-from radixflow.app.figures.round_spans import round_spans
-from radixflow.app.figures.rows_distribution import rows_distribution
-from radixflow.app.figures.slot_ledger import slot_ledger
-from radixflow.app.figures.stop_reasons import stop_reasons
-from radixflow.app.figures.token_ledger import token_ledger
-from radixflow.app.figures.visits_by_cause import visits_by_cause
-from radixflow.app.figures.waiting_against_executing import waiting_against_executing
-from radixflow.app.figures.waiting_times import waiting_times
+from radixflow.app.figures.blocked.consumer_waits import consumer_waits
+from radixflow.app.figures.blocked.dependency_graph import dependency_graph
+from radixflow.app.figures.blocked.producers import producers
+from radixflow.app.figures.blocked.visits_by_cause import visits_by_cause
+from radixflow.app.figures.blocked.waiting_times import waiting_times
+from radixflow.app.figures.cost.cost_waterfall import cost_waterfall
+from radixflow.app.figures.cost.round_costs import round_costs
+from radixflow.app.figures.fullness.fullness_by_round import fullness_by_round
+from radixflow.app.figures.fullness.rows_distribution import rows_distribution
+from radixflow.app.figures.fullness.slot_ledger import slot_ledger
+from radixflow.app.figures.fullness.stop_reasons import stop_reasons
+from radixflow.app.figures.fullness.waiting_against_executing import waiting_against_executing
+from radixflow.app.figures.latency.latency_ecdf import latency_ecdf
+from radixflow.app.figures.latency.latency_percentiles import latency_percentiles
+from radixflow.app.figures.latency.latency_split import latency_split
+from radixflow.app.figures.lens.request_life import LifeData, request_life
+from radixflow.app.figures.lens.round_budget import round_budget
+from radixflow.app.figures.lens.round_scan import round_scan
+from radixflow.app.figures.lens.round_spans import round_spans
+from radixflow.app.figures.pairs.paired_differences import paired_differences
+from radixflow.app.figures.pairs.paired_latencies import paired_latencies
+from radixflow.app.figures.style.palette import AVOIDABLE
+from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
+from radixflow.app.figures.tokens.repeated_intervals import repeated_intervals
+from radixflow.app.figures.tokens.repeated_tokens import repeated_tokens
+from radixflow.app.figures.tokens.token_ledger import token_ledger
 from radixflow.app.queries import (
     blocked,
     costs,
@@ -45,7 +45,7 @@ from radixflow.app.queries import (
     tokens,
 )
 from radixflow.app.sentences.cost_shift import CLOCKS
-from radixflow.schema.connection import open_nothing, open_runs
+from radixflow.schema.reading.connection import open_nothing, open_runs
 from tests import builders
 
 EVERYTHING = slot_raster.EVERYTHING

@@ -5,17 +5,17 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from radixflow.app.figures.cost_waterfall import cost_waterfall
-from radixflow.app.figures.dependency_graph import dependency_graph
-from radixflow.app.figures.latency_ecdf import latency_ecdf
-from radixflow.app.figures.latency_percentiles import latency_percentiles
-from radixflow.app.figures.latency_split import latency_split
-from radixflow.app.figures.palette import AVOIDABLE
-from radixflow.app.figures.round_costs import round_costs
-from radixflow.app.figures.waiting_against_executing import waiting_against_executing
+from radixflow.app.figures.blocked.dependency_graph import dependency_graph
+from radixflow.app.figures.cost.cost_waterfall import cost_waterfall
+from radixflow.app.figures.cost.round_costs import round_costs
+from radixflow.app.figures.fullness.waiting_against_executing import waiting_against_executing
+from radixflow.app.figures.latency.latency_ecdf import latency_ecdf
+from radixflow.app.figures.latency.latency_percentiles import latency_percentiles
+from radixflow.app.figures.latency.latency_split import latency_split
+from radixflow.app.figures.style.palette import AVOIDABLE
 from radixflow.app.queries import blocked, costs, latency, run_facts
 from radixflow.app.sentences.cost_shift import CLOCKS
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 from tests.app.test_figures import COMPLETION, lens, life
 

@@ -8,11 +8,11 @@ import pytest
 from radixflow.app.queries import live
 from radixflow.app.queries.live import LiveRun, recording_runs
 from radixflow.app.sentences.live import live_sentence
-from radixflow.schema import tail
-from radixflow.schema.manifest import write_manifest
-from radixflow.schema.run_directory import RunDirectory, create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.reading import tail
+from radixflow.schema.run_files.manifest import write_manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, create_run
 from radixflow.schema.tables import ALL_TABLES
+from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests import builders
 from tests.app.test_pages import texts
 
@@ -89,7 +89,7 @@ def test_a_killed_recording_is_seen_to_have_ended(growing, monkeypatch):
     growing.grow(2)
     followed = LiveRun(str(growing.path), str(growing.path.parent))
     assert followed.look().last_round == 2
-    monkeypatch.setattr("radixflow.schema.run_directory.STALE_SECONDS", -1.0)
+    monkeypatch.setattr("radixflow.schema.run_files.run_directory.STALE_SECONDS", -1.0)
     assert followed.state == "incomplete" and followed.look().last_round == 2
 
 

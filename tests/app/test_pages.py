@@ -193,7 +193,7 @@ def test_compare_shows_the_numbers_of_both_arms(tmp_path, open_app):
 
 
 def test_without_any_run_the_app_says_what_to_do(tmp_path, open_app, monkeypatch):
-    monkeypatch.setattr("radixflow.app.components.runs_folder.SAMPLE_RUNS", tmp_path / "none")
+    monkeypatch.setattr("radixflow.app.components.frame.runs_folder.SAMPLE_RUNS", tmp_path / "none")
     app = open_app(tmp_path).run()
     assert not app.exception
     assert [title.value for title in app.title] == ["No recording yet"]
@@ -202,7 +202,7 @@ def test_without_any_run_the_app_says_what_to_do(tmp_path, open_app, monkeypatch
 
 def test_without_runs_of_ones_own_the_samples_are_opened_and_it_says_so(tmp_path, open_app, monkeypatch):
     builders.tiny_pair(tmp_path / "samples")
-    monkeypatch.setattr("radixflow.app.components.runs_folder.SAMPLE_RUNS", tmp_path / "samples")
+    monkeypatch.setattr("radixflow.app.components.frame.runs_folder.SAMPLE_RUNS", tmp_path / "samples")
     app = open_app(tmp_path / "mine").run()
     assert not app.exception and app.metric
     assert any("These are the sample recordings" in info.value for info in app.sidebar.info)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from radixflow.app.figures import palette
+from radixflow.app.figures.style import palette
 from radixflow.schema.tables.rounds import SLOT_CLASSES
 
 CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / "app" / ".streamlit" / "config.toml").read_text())

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from radixflow.app.figures.gains_by_stream import gains_by_stream
-from radixflow.app.figures.load_curve import load_curve
+from radixflow.app.figures.latency.load_curve import load_curve
+from radixflow.app.figures.pairs.gains_by_stream import gains_by_stream
 from radixflow.app.queries import run_facts, sensitivity
 from radixflow.app.queries.run_catalog import experiment_of, list_runs
 from radixflow.app.sentences.sensitivity import doubts, experiment_sentence, gain_sentence
-from radixflow.schema.connection import open_nothing, open_runs
+from radixflow.schema.reading.connection import open_nothing, open_runs
 from tests import builders
 from tests.app.test_pages import figures, go, texts
 

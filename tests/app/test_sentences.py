@@ -10,7 +10,7 @@ from radixflow.app.sentences.comparison import comparison_sentence
 from radixflow.app.sentences.fullness import fullness_sentence
 from radixflow.app.sentences.numbers import NUMBERS, written_difference, written_values
 from radixflow.app.sentences.run_state import FACTS, run_sentence, state_warnings, written_fact
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 
 

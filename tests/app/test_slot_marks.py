@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from radixflow.app.figures.slot_marks import cell_marks, sum_marks
+from radixflow.app.figures.timeline.slot_marks import cell_marks, sum_marks
 from radixflow.app.queries import slot_raster
 
 EVERYTHING = slot_raster.EVERYTHING

@@ -2,11 +2,11 @@
 
 import pytest
 
-from radixflow.app.figures.timeline_tracks import lanes, span_traces
+from radixflow.app.figures.timeline.timeline_tracks import lanes, span_traces
 from radixflow.app.queries import dependencies, slot_raster, spans
 from radixflow.app.queries.dependencies import NOTHING, Selected
 from radixflow.app.queries.windowed import EVERYTHING, Window
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 from tests.app.test_pages import go
 

@@ -2,12 +2,12 @@
 
 import pyarrow as pa
 
-from radixflow.app.figures.repeated_intervals import repeated_intervals
-from radixflow.app.figures.repeated_tokens import repeated_tokens
-from radixflow.app.figures.token_ledger import token_ledger
+from radixflow.app.figures.tokens.repeated_intervals import repeated_intervals
+from radixflow.app.figures.tokens.repeated_tokens import repeated_tokens
+from radixflow.app.figures.tokens.token_ledger import token_ledger
 from radixflow.app.queries import run_facts, tokens
 from radixflow.app.sentences.tokens import ledger_sentence, repeated_sentence
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 from tests.app.test_pages import figures, go, texts
 

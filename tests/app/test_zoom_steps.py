@@ -6,10 +6,10 @@ import plotly.graph_objects as go
 import pytest
 from plotly.io.json import to_json_plotly
 
-from radixflow.app.figures.bubble_timeline import TimelineData, bubble_timeline, timeline_parts
+from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline, timeline_parts
 from radixflow.app.queries import dependencies, rounds_at_hand, run_facts, slot_raster, spans
 from radixflow.app.queries.windowed import EVERYTHING, Window, cut, exactly, holds
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 from tests.page_list import ROOT
 

@@ -71,8 +71,8 @@ def test_the_installed_wheel_works_alone(distributions: tuple[Path, Path], tmp_p
     # The dependencies come from this environment by path, which follows no .pth: radixflow itself must be the wheel's.
     dependencies = sysconfig.get_paths()["purelib"]
     code = (
-        "import radixflow.schema.columns as c, radixflow.schema.connection as k; print(c.__file__)\n"
-        "from radixflow.schema.view_catalog import describe; print(len(list(describe())))"
+        "import radixflow.schema.tables.columns as c, radixflow.schema.reading.connection as k; print(c.__file__)\n"
+        "from radixflow.schema.reading.view_descriptions import describe; print(len(list(describe())))"
     )
     result = run([python, "-c", code], cwd=Path("/"), PYTHONPATH=dependencies)
     assert result.returncode == 0, result.stderr
@@ -94,4 +94,4 @@ def test_a_wheel_built_without_the_file_lists_is_found_out(tmp_path: Path) -> No
     del lines[sdist : sdist + 2]
     pyproject.write_text("\n".join(lines) + "\n")
     _, wheel = build(tree, tmp_path / "dist")
-    assert "schema/columns.py" in missing_from_wheel(wheel)
+    assert "schema/tables/columns.py" in missing_from_wheel(wheel)

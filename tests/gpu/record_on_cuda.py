@@ -17,8 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
 from tests.gpu.dummy_models import MODELS, write_model
 from tests.gpu.span_checks import faults_of_run
 

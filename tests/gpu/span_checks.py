@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radixflow.schema.connection import open_runs
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import RunDirectory
 
 TOLERANCE_NS = 50_000
 """Allowed error of the mapping: the uncertainty of an anchor, and a second of drift."""

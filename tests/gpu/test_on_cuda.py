@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from radixflow.collector.instrumentation.device_clock import cuda_spans
+from radixflow.collector.instrumentation.spans.device_clock import cuda_spans
 from tests.gpu.record_on_cuda import main
 
 torch = pytest.importorskip("torch")

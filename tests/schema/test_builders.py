@@ -3,8 +3,8 @@
 import pyarrow.parquet as pq
 import pytest
 
-from radixflow.schema.run_directory import RunDirectory
-from radixflow.schema.segment_files import read_segment
+from radixflow.schema.run_files.run_directory import RunDirectory
+from radixflow.schema.segments.footers import read_segment
 from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.tables.rounds import SLOT_CLASSES
 from tests import builders

@@ -7,7 +7,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from radixflow.schema.atomic_files import TEMPORARY_PREFIX
+from radixflow.schema.run_files.atomic_files import TEMPORARY_PREFIX
 
 RECORD, STOP = "record", "stop"
 WORDS = (RECORD, STOP)

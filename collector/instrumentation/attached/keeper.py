@@ -14,13 +14,13 @@ from radixflow.collector.instrumentation.attached import control
 from radixflow.collector.instrumentation.attached.listener import AttachedListener
 from radixflow.collector.instrumentation.attached.runs import AttachedRun, AttachedRuns
 from radixflow.collector.instrumentation.attached.settings import AttachSettings
-from radixflow.collector.instrumentation.component_times import EngineComponents
-from radixflow.collector.instrumentation.nvtx_ranges import NvtxRanges
-from radixflow.collector.instrumentation.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.settings import RecorderSettings
+from radixflow.collector.instrumentation.spans.component_times import EngineComponents
+from radixflow.collector.instrumentation.spans.nvtx_ranges import NvtxRanges
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.run_directory import RunDirectory
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.run_directory import RunDirectory
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 POLL_SECONDS = 0.2
 PATIENCE_SECONDS = 30.0

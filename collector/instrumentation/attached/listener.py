@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from radixflow.collector.instrumentation.guard import never_raises
-from radixflow.collector.instrumentation.round_recorder import ROUND_ATTRIBUTE, RoundRecorder
+from radixflow.collector.instrumentation.notes.round_attribute import ROUND_ATTRIBUTE
+from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.vllm_adapters.scan import ComponentListener, ScanListener
 
 RUN_ATTRIBUTE = "radixflow_run"

@@ -14,8 +14,8 @@ from radixflow.collector.engines.machine_facts import clock_anchor
 from radixflow.collector.engines.run_closing import close_run
 from radixflow.collector.instrumentation.attached.settings import AttachSettings
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.manifest import Manifest, read_manifest, write_manifest
-from radixflow.schema.run_directory import create_run, require_at_rest
+from radixflow.schema.run_files.manifest import Manifest, read_manifest, write_manifest
+from radixflow.schema.run_files.run_directory import create_run, require_at_rest
 
 WORKLOAD = "served"
 """Name of the workload of a run whose requests somebody else sends."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from radixflow.schema.errors import ExitCode
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import create_run
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import create_run
 from tests.collector.cli.collect_command import COMMAND, assert_one_sentence, collect, environment
 
 

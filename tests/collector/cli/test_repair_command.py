@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 from radixflow.schema.errors import ExitCode
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import create_run
+from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests.collector.cli.collect_command import assert_one_sentence, collect
 
 

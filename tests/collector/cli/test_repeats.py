@@ -6,8 +6,8 @@ from radixflow.collector.cli import record
 from radixflow.collector.cli.record_options import parse_record_options
 from radixflow.collector.models.model_resolution import resolve_model
 from radixflow.collector.workloads.catalog import make_stream
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import Manifest, write_manifest
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import Manifest, write_manifest
 
 
 def planned(*words: str) -> tuple[Path, Manifest]:

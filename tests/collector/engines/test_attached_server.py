@@ -24,9 +24,9 @@ import openai
 from radixflow.app.queries.run_catalog import fingerprint, list_runs
 from radixflow.collector.engines import vllm_command
 from radixflow.collector.models.model_resolution import resolve_model
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import RunDirectory
 from tests.collector.cli.collect_command import COMMAND, collect, environment
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]

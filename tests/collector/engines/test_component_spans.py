@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
 from tests.collector.cli.collect_command import collect
-from tests.collector.instrumentation.nvtx_calls import attach_tool, closed_ranges, read_calls, texts
+from tests.collector.instrumentation.spans.nvtx_calls import attach_tool, closed_ranges, read_calls, texts
 
 pytest.importorskip("vllm")
 pytest.importorskip("nvtx")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from radixflow.collector.models.model_resolution import resolve_model
-from radixflow.schema.connection import open_runs
 from radixflow.schema.errors import ExitCode
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import RunDirectory
 from tests.collector.cli.collect_command import COMMAND, assert_one_sentence, collect, environment
 
 pytest.importorskip("vllm")

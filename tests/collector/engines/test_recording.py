@@ -7,9 +7,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import RunDirectory
 from tests.collector.cli.collect_command import collect
 
 pytest.importorskip("vllm")

@@ -16,13 +16,13 @@ import pytest
 from radixflow.collector.instrumentation.attached.runs import runs_of_server
 from radixflow.collector.instrumentation.attached.settings import AttachSettings
 from radixflow.schema.errors import ExitCode
-from radixflow.schema.run_directory import RunDirectory
+from radixflow.schema.run_files.run_directory import RunDirectory
 from tests.collector.cli.collect_command import environment
 
 SERVER = """
 import json, os, signal, sys, time
 from radixflow.collector.instrumentation.attached import control, runs, settings
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.writing.segment_writer import SegmentWriter
 told = settings.AttachSettings(**json.loads(sys.argv[1]))
 word, writer, run = control.ControlFile(told.control_file), None, None
 makes = runs.AttachedRuns(told, runs.ServerFacts())

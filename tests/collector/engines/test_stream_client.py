@@ -12,9 +12,9 @@ from radixflow.collector.engines.offer_log import OfferLog
 from radixflow.collector.engines.stream_client import EngineFailure, RefusedRequest, send_stream
 from radixflow.collector.workloads.offered_request import OfferedRequest
 from radixflow.collector.workloads.prompt_limits import Rejection
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import RunDirectory, create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, create_run
+from radixflow.schema.writing.segment_writer import SegmentWriter
 
 
 def request(number: int, offset_ms: float = 0) -> OfferedRequest:

@@ -15,14 +15,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from radixflow.collector.instrumentation.round_recorder import ROUND_ATTRIBUTE, RoundRecorder
+from radixflow.collector.instrumentation.notes.round_attribute import ROUND_ATTRIBUTE
+from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
 from radixflow.collector.instrumentation.settings import RecorderSettings
-from radixflow.schema import table_writer
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import create_run
 from radixflow.schema.tables import ALL_TABLES
+from radixflow.schema.writing import segment_writer as table_writer
+from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests.scheduler_harness import SchedulerWorld, WorldShape
 
 NOTE = struct.Struct("<qqhh")

@@ -19,15 +19,15 @@ from typing import Any
 from unittest.mock import patch
 
 from radixflow.collector.engines.run_closing import close_run
-from radixflow.collector.instrumentation.probe import CounterfactualProbe
-from radixflow.collector.instrumentation.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.schedulers import RecordedScheduler
 from radixflow.collector.instrumentation.settings import RecorderSettings
-from radixflow.schema import table_writer
+from radixflow.collector.instrumentation.stops.probe import CounterfactualProbe
 from radixflow.schema.errors import RadixflowError
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import RunDirectory, create_run
-from radixflow.schema.table_writer import SegmentWriter
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, create_run
+from radixflow.schema.writing import segment_writer as table_writer
+from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests.collector.odd_runs.mounts import fill
 from tests.collector.outputs.answers import Answer
 from tests.collector.outputs.in_process_engine import BLOCK_SIZE, MAX_NUM_SEQS, InProcessEngine, engine

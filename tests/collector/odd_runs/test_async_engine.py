@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("vllm")
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import Manifest, read_manifest, write_manifest
-from radixflow.schema.run_directory import RunDirectory, create_run
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import Manifest, read_manifest, write_manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, create_run
 from tests.collector.cli.collect_command import environment
 from tests.collector.odd_runs.async_engine import MAX_TOKENS, NUM_REQUESTS
 from tests.schema.views.test_identities import broken_identities

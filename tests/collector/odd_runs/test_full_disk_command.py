@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from radixflow.collector.engines.run_closing import close_run
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
+from radixflow.schema.checking.check import check_run
 from radixflow.schema.errors import ExitCode, RadixflowError
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import RunDirectory, create_run
-from radixflow.schema.table_writer import SegmentWriter
-from radixflow.schema.writer_hold import free_room
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import RunDirectory, create_run
+from radixflow.schema.run_files.writer_hold import free_room
+from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests.collector.cli.collect_command import assert_one_sentence, collect
 from tests.collector.engines.test_ends import start, wait_for, wait_for_the_end_of, written
 from tests.collector.odd_runs.mounts import fill, read_only, skip_without_mounts, small_disk

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.checking.repair import repair_run
 from radixflow.schema.errors import ExitCode
-from radixflow.schema.repair import repair_run
-from radixflow.schema.run_directory import STALE_SECONDS, RunDirectory
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import STALE_SECONDS, RunDirectory
 from tests.collector.cli.collect_command import collect
 from tests.collector.engines.test_ends import ENDLESS, start, wait_for, wait_for_the_end_of, written
 from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identities

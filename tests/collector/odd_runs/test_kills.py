@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.repair import repair_run
-from radixflow.schema.run_directory import RunDirectory
-from radixflow.schema.segment_files import read_segment
-from radixflow.schema.table_writer import FLUSH_SECONDS
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.checking.repair import repair_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.run_directory import RunDirectory
+from radixflow.schema.segments.footers import read_segment
 from radixflow.schema.tables import ALL_TABLES
+from radixflow.schema.writing.segment_writer import FLUSH_SECONDS
 from tests.collector.cli.collect_command import environment
 from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identities
 

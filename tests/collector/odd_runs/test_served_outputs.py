@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import Manifest
-from radixflow.schema.run_directory import create_run
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import Manifest
+from radixflow.schema.run_files.run_directory import create_run
 from tests.collector.odd_runs.mounts import read_only, skip_without_mounts, small_disk
 from tests.collector.outputs.process import ENVIRONMENT, ROOT
 from tests.schema.views.test_identities import broken_identities

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests.collector.cli.collect_command import COMMAND, environment
 
 pytest.importorskip("vllm")

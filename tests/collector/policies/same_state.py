@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from radixflow.collector.instrumentation.request_lives import RequestLife
-from radixflow.collector.instrumentation.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
+from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.policies import RadixFlowScheduler
 from radixflow.collector.policies.catalog import parse_policy

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from radixflow.collector.instrumentation.probe import CounterfactualProbe
+from radixflow.collector.instrumentation.stops.probe import CounterfactualProbe
 from radixflow.collector.vllm_adapters import shadow
 from radixflow.schema.tables import ALL_TABLES
 from tests.collector.policies.same_state import NUM_STATES, random_states, recorded_step, scheduled_by
@@ -83,7 +83,7 @@ def _num_wrong_probes(seed: int, num_states: int = 200) -> int:
 
 
 def test_a_probe_without_the_state_check_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("radixflow.collector.instrumentation.round_recorder.CounterfactualProbe", BlindProbe)
+    monkeypatch.setattr("radixflow.collector.instrumentation.recorder.round_recorder.CounterfactualProbe", BlindProbe)
     assert _num_wrong_probes(seed=2000) > 0
 
 

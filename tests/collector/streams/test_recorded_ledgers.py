@@ -22,10 +22,10 @@ from vllm.v1.core.sched.scheduler import Scheduler
 
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
 from radixflow.collector.vllm_adapters.versions import version_pair
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import Manifest, read_manifest, write_manifest
-from radixflow.schema.run_directory import create_run
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import Manifest, read_manifest, write_manifest
+from radixflow.schema.run_files.run_directory import create_run
 from tests.collector.streams.observed_streams import POLICIES, StreamReport, StreamRun
 from tests.collector.streams.random_streams import draw_shape, draw_stream
 from tests.scheduler_harness.construction import build_scheduler
@@ -194,7 +194,7 @@ def test_recording_changes_no_decision(is_async: bool) -> None:
 
 def test_a_wrong_ledger_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: a recorder that takes repeated tokens of a reset for new ones."""
-    monkeypatch.setattr("radixflow.collector.instrumentation.request_lives.max", lambda *_: 0, raising=False)
+    monkeypatch.setattr("radixflow.collector.instrumentation.row_making.request_lives.max", lambda *_: 0, raising=False)
     recorded.cache_clear()
     runs = [recorded("radix", seed) for seed in range(NUM_STREAMS)]
     recorded.cache_clear()

@@ -1,7 +1,7 @@
 """Views of refusals, waits and fairness, by value."""
 # ruff: noqa: E501 (expected tables are as wide as they are)
 
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.generated_run import generate
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
-from radixflow.schema.run_directory import find_runs
-from radixflow.schema.windows import RoundRange, rounds_in_window, window, within
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.reading.windows import RoundRange, rounds_in_window, window, within
+from radixflow.schema.run_files.run_directory import find_runs
 from tests import builders
 
 SAMPLE_RUNS = Path(__file__).parents[3] / "sample_runs"

@@ -1,6 +1,6 @@
 """Views of one round and of one request, by value."""
 
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 
 

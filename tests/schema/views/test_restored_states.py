@@ -2,7 +2,7 @@
 
 import pytest
 
-from radixflow.schema.connection import open_runs
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from radixflow.schema.connection import open_runs
-from radixflow.schema.manifest import read_manifest, write_manifest
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.run_files.manifest import read_manifest, write_manifest
 from tests import builders
 
 

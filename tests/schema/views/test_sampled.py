@@ -5,8 +5,8 @@ The stream is that of the prefix-stop arm; of its six rounds the first and the f
 
 import pytest
 
-from radixflow.schema.check import check_run
-from radixflow.schema.connection import open_runs
+from radixflow.schema.checking.check import check_run
+from radixflow.schema.reading.connection import open_runs
 from tests import builders
 from tests.sampled_builder import sampled_run
 

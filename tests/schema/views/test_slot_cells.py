@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from radixflow.schema.connection import open_runs
-from radixflow.schema.windows import RoundRange, window
+from radixflow.schema.reading.connection import open_runs
+from radixflow.schema.reading.windows import RoundRange, window
 from tests import builders
 
 

@@ -1,0 +1,1 @@
+"""What a person chooses: arms, rounds, requests, clocks; each choice stands in the address."""

@@ -1,0 +1,1 @@
+"""Numbers, tables and figures as a page shows them, with their downloads."""

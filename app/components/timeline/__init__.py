@@ -1,0 +1,1 @@
+"""The timeline as a person moves it: its window, its selection, its view in the browser."""

@@ -1,0 +1,1 @@
+"""Who was refused, for which cause, and who waited for whom."""

@@ -1,0 +1,1 @@
+"""What a round costs, and where a difference of cost comes from."""

@@ -1,0 +1,1 @@
+"""How full rounds are, and why their slots stayed empty."""

@@ -1,0 +1,1 @@
+"""How long requests took, and how that changes with the load."""

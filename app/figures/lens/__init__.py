@@ -1,0 +1,1 @@
+"""One round and one request, close up."""

@@ -1,0 +1,1 @@
+"""Differences between two arms, request by request and stream by stream."""

@@ -1,0 +1,1 @@
+"""The timeline: slots of rounds as cells, tracks below them, and what is selected."""

@@ -1,0 +1,1 @@
+"""Which prompt tokens were reused, scheduled and repeated."""

@@ -1,0 +1,1 @@
+"""What the engine's thread notes of a step, as plain values: no rows, no files."""

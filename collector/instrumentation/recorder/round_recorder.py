@@ -1,0 +1,286 @@
+"""Listens to the scan of one scheduler and notes what happens; the rows are made later, in the writer's thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from radixflow.collector.instrumentation.guard import give_up, never_raises
+from radixflow.collector.instrumentation.notes.round_attribute import ROUND_ATTRIBUTE
+from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, StepNotes, Visit
+from radixflow.collector.instrumentation.recorder.round_sample import RoundSample
+from radixflow.collector.instrumentation.row_making.request_rows import RESET
+from radixflow.collector.instrumentation.row_making.round_rows import Limits
+from radixflow.collector.instrumentation.row_making.row_maker import RowMaker
+from radixflow.collector.instrumentation.settings import RecorderSettings
+from radixflow.collector.instrumentation.stops.probe import CounterfactualProbe, refused_allocation_reason
+from radixflow.collector.instrumentation.stops.stop_reason import settle_undecided
+from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener
+from radixflow.schema.writing.segment_writer import SegmentWriter
+
+MOST_NOTES = 1_000
+"""Notes that may wait; where the writer's thread does not keep up, the engine's thread makes rows, too."""
+NO_VISIT = Visit(None, -1)
+"""Stands for the current visit before the scan has made its first one."""
+_NOTES_AT_ONCE = 12
+"""About what three rounds leave: enough to catch up without holding up a round."""
+
+
+class RoundRecorder(ScanListener):
+    """Records one scheduler.
+
+    A hook notes what will have changed by the time it is read, and nothing more: everything else can wait for a thread
+    that nobody waits for. A note is a method of the row maker and its arguments.
+
+    Args:
+        scan: The scheduler, an adapter's scan.
+        writer: Where rows go; never blocks.
+        settings: What to record.
+    """
+
+    def __init__(self, scan: Any, writer: SegmentWriter, settings: RecorderSettings) -> None:
+        self.is_broken = False
+        self._scan = scan
+        self._writer = writer
+        self._settings = settings
+        self._round = 0
+        self._num_empty_steps = 0
+        self._is_resetting = False
+        self._is_updating = False
+        self._update_started_ns = 0
+        self._in_flight: set[int] = set()
+        self._notes = StepNotes(0, 0, 0)
+        self._visit = NO_VISIT
+        self._sample = RoundSample(settings.sample_rounds)
+        limits = Limits(scan.max_num_running_reqs, scan.max_num_scheduled_tokens)
+        self.maker = RowMaker(writer, settings, scan.kv_cache_manager.block_pool.hash_block_size, limits)
+        self._tape: deque[tuple[Any, ...]] = deque()
+        self._reading = threading.Lock()
+        writer.describe_by(self._facts)
+        writer.collect_by(self._read_for_writer)
+
+    # -- requests ----------------------------------------------------------------------------------------------------
+
+    @never_raises
+    def registered(self, request: Any) -> None:
+        self._tape.append((self.maker.registered, self._scan.clock(), request, len(request.block_hashes)))
+
+    @never_raises
+    def adopt(self, request: Any, registered_ns: int, first_selected_ns: int | None) -> None:
+        """Take on a request that was there before, without its blocks: those of all at once would take too long."""
+        num_computed_tokens = request.num_computed_tokens
+        self._tape.append((self.maker.adopted, request, registered_ns, first_selected_ns, num_computed_tokens))
+
+    @never_raises
+    def preempted(self, request: Any) -> None:
+        in_round = not self._is_resetting
+        self._notes.num_preempted += in_round
+        number, detail = (self._round + 1, None) if in_round else (None, RESET)
+        self._tape.append((self.maker.preempted, self._scan.clock(), request.request_id, number, detail))
+
+    @never_raises
+    def reset_started(self) -> None:
+        self._is_resetting = True
+
+    @never_raises
+    def reset_ended(self, succeeded: bool) -> None:
+        self._is_resetting = False
+        self._tape.append((self.maker.reset, self._scan.clock(), "done" if succeeded else "refused"))
+
+    @never_raises
+    def finished(self, request: Any) -> None:
+        ended = (self._scan.clock(), request.request_id, request.status, request.num_output_tokens)
+        self._tape.append((self.maker.finished, *ended))
+
+    # -- the scan of one step ----------------------------------------------------------------------------------------
+
+    @never_raises
+    def step_started(self) -> None:
+        scan = self._scan
+        self._sample.draw()
+        self._visit = NO_VISIT
+        self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
+
+    @never_raises
+    def released(self, request: Any, reason: str) -> None:
+        self._tape.append((self.maker.released, self._scan.step_started_ns, request.request_id, reason))
+
+    @never_raises
+    def visited(self, request: Any) -> None:
+        visits = self._notes.visits
+        self._visit = Visit(request, len(visits))
+        visits.append(self._visit)
+
+    @never_raises
+    def skipped(self, request: Any, refusal: Refusal) -> None:
+        visit = self._visit
+        visit.skipped = True
+        visit.outcome, visit.reason, visit.state = refusal.outcome, refusal.reason, refusal.state
+        if refusal.state is not None:
+            visit.matched_tokens = refusal.state.matched_tokens
+
+    @never_raises
+    def looked_up(self, request: Any, hit_blocks: Any, matched_tokens: int) -> None:
+        visit = self._visit
+        visit.hit_blocks, visit.matched_tokens = hit_blocks, matched_tokens
+
+    @never_raises
+    def split(self, request: Any, num_tokens: int) -> None:
+        if self._visit.request is request:
+            self._visit.split_tokens = num_tokens
+
+    @never_raises
+    def allocated(self, request: Any, num_tokens: int, granted: bool, arguments: Any) -> None:
+        visit = self._visit
+        if granted:
+            visit.outcome, visit.num_tokens = "selected", num_tokens
+            return
+        started_ns = self._scan.clock()
+        self._explain_refusal(visit, request, num_tokens, arguments)
+        probe_ns = self._notes.probe.duration_ns if self._notes.probe else 0
+        self._notes.recorder_ns += self._scan.clock() - started_ns - probe_ns
+
+    def _explain_refusal(self, visit: Visit, request: Any, num_tokens: int, arguments: Any) -> None:
+        if visit.hit_blocks is not None and visit.matched_tokens is not None:
+            visit.state = self._scan.refusal_of_hit(visit.hit_blocks, visit.matched_tokens)
+        if visit.state is None:
+            visit.outcome = "other"
+            if not self._sample.is_kept:
+                return  # nobody will read the reason
+            shadow = self._scan.shadow_kv_cache()
+            blocks = shadow.copied_blocks(arguments["new_computed_blocks"])  # a grant would touch them
+            visit.reason = refused_allocation_reason(
+                shadow, request, num_tokens, arguments | {"new_computed_blocks": blocks}
+            )
+            return
+        visit.outcome = "blocked"
+        if self._settings.probe == "full" and self._sample.is_kept:
+            self._probe(visit, arguments)
+
+    def _probe(self, stop: Visit, arguments: dict[str, Any]) -> None:
+        probe = CounterfactualProbe(self._scan, arguments, self._settings.probe_cap)
+        stop.ready_tokens = probe.ready_tokens_of(stop.request)
+        self._notes.probe = probe.run(stop.position + 1)
+
+    @never_raises
+    def step_ended(self, output: Any) -> None:
+        scan, notes, scheduled = self._scan, self._notes, output.num_scheduled_tokens
+        processing_ns = scan.clock()
+        if notes.visits:
+            settle_undecided(scan, notes)
+        if not scheduled:
+            self._num_empty_steps += 1
+            if notes.visits:
+                self._tape.append((self.maker.put_off, notes, None))
+            return
+        self._round += 1
+        self._sample.count(scheduled, self._num_empty_steps, notes.visits)
+        if self._sample.is_kept:
+            setattr(output, ROUND_ATTRIBUTE, self._round)
+            self._in_flight.add(self._round)
+        self._note_step(scheduled, processing_ns)
+        self._num_empty_steps = 0
+        if len(self._tape) > MOST_NOTES:
+            self._read(_NOTES_AT_ONCE)
+
+    def _note_step(self, scheduled: dict[str, int], processing_ns: int) -> None:
+        scan, notes, requests = self._scan, self._notes, self._scan.requests
+        rows = [
+            (request := requests[name], number, request.num_computed_tokens, len(request.block_hashes))
+            for name, number in scheduled.items()
+        ]
+        for visit in notes.visits:
+            if visit.outcome == "selected":
+                visit.resumes = bool(visit.request.num_preemptions)
+                visit.restored = scan.deepest_state(visit.hit_blocks)
+        idle = []
+        if len(scan.running) != len(scheduled):  # most often every running request has its row
+            idle = [request for request in scan.running if request.request_id not in scheduled]
+        ended_ns = processing_ns - notes.recorder_ns - (notes.probe.duration_ns if notes.probe else 0)
+        step = FinishedStep(
+            self._round, notes, rows, list(scan.state_marks()), ended_ns, scan.is_paused(), scan.budget.tokens_left,
+            len(idle), sum(request.num_computed_tokens < request.num_tokens for request in idle),
+            scan.num_waiting_requests(), scan.kv_cache_manager.block_pool.get_num_free_blocks(), self._num_empty_steps,
+            notes.recorder_ns + scan.clock() - processing_ns, self._sample.is_kept,
+        )  # fmt: skip
+        self._tape.append((self.maker.scheduled, step))
+
+    # -- the end of a round ------------------------------------------------------------------------------------------
+
+    @never_raises
+    def update_started(self, output: Any) -> None:
+        self._update_started_ns = self._scan.clock()
+
+    @never_raises
+    def update_ended(self, output: Any) -> None:
+        round_number = getattr(output, ROUND_ATTRIBUTE, 0)
+        if round_number in self._in_flight:
+            self._in_flight.discard(round_number)
+            self._tape.append((self.maker.processed, round_number, self._update_started_ns, self._scan.clock()))
+
+    @property
+    def has_open_rounds(self) -> bool:
+        """Whether the output of a round has not been processed yet."""
+        return bool(self._in_flight)
+
+    @never_raises
+    def end_requests(self) -> None:
+        """Write the requests that have not ended: this recording sees no more of them."""
+        alive = {name: request.num_output_tokens for name, request in self._scan.requests.items()}
+        self._tape.append((self.maker.ended_alive, alive))
+
+    @never_raises
+    def closed(self) -> None:
+        self._tape.append((self.maker.end_rounds,))
+        self.end_requests()
+        self.read()
+        self._writer.close()
+
+    def let_go(self, sentence: str) -> None:
+        """Keep what was noted and stop; the scan may be between two hooks, so it keeps its (now deaf) listener."""
+        with suppress(Exception):  # the sentence is about the first failure
+            self.read()
+        self._writer.close(timeout=0, fault=sentence)
+
+    # -- from notes to rows ------------------------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Make the rows of everything noted so far."""
+        with self._reading:
+            self._read_notes(len(self._tape))
+
+    def _read(self, most: int) -> None:
+        """Make the rows of some notes, unless the writer's thread is at it."""
+        if self._reading.acquire(blocking=False):
+            try:
+                self._read_notes(most)
+            finally:
+                self._reading.release()
+
+    def _read_for_writer(self) -> None:
+        """Make the rows of everything noted; a failure ends the recording as one in a hook does."""
+        try:
+            with self._reading:
+                for _ in range(len(self._tape)):
+                    self._read_notes(1)
+                    time.sleep(0)  # the engine's thread may go first
+        except Exception as error:
+            if not self.is_broken:
+                give_up(self, "the making of rows", error)
+
+    def _read_notes(self, most: int) -> None:
+        try:
+            for _ in range(most):
+                make, *arguments = self._tape.popleft()
+                make(*arguments)
+        except Exception:
+            self._tape.clear()  # what follows counts on what failed
+            raise
+        self.maker.write_events()
+
+    def _facts(self) -> dict[str, Any]:
+        maker = self.maker
+        return {"num_rounds": maker.num_rounds, "num_requests_finished": maker.num_finished, **self._sample.facts()}

@@ -1,0 +1,51 @@
+"""Which waiting requests a step put off, and which of them were overtaken: told once, when it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from radixflow.collector.instrumentation.notes.step_notes import Visit
+from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
+
+Lives = dict[str, RequestLife]
+DEFERRED = "fragmentation"
+"""Reason of the guard that defers; every other reason of a held request is an admission rule's."""
+
+
+def newly_held(visits: Iterable[Visit], lives: Lives) -> Iterator[tuple[RequestLife, str, str | None]]:
+    """Requests that an admission rule holds for the first time, or the guard defers anew.
+
+    Yields:
+        The request, the event (``held`` or ``deferred``) and the reason.
+    """
+    for visit in visits:
+        if visit.outcome != "held":
+            continue
+        life = lives[visit.request.request_id]
+        if visit.reason == DEFERRED:
+            if not life.is_deferred:
+                life.is_deferred = True
+                yield life, "deferred", visit.reason
+        elif not life.was_held:
+            life.was_held = True
+            yield life, "held", visit.reason
+
+
+def newly_overtaken(visits: Iterable[Visit], lives: Lives) -> Iterator[tuple[RequestLife, RequestLife]]:
+    """Requests that wait for their first selection while this round selects a later arrival, for the first time.
+
+    Yields:
+        The overtaken request, and the earliest of the later arrivals.
+    """
+    waiting, selected = [], []
+    for visit in visits:
+        life = lives[visit.request.request_id]
+        if visit.outcome == "selected":
+            selected.append(life)
+        elif life.first_selected_ns is None and not life.was_overtaken:
+            waiting.append(life)
+    last = max((life.number for life in selected), default=-1)
+    for life in waiting:
+        if life.number < last:
+            life.was_overtaken = True
+            yield life, min((other for other in selected if other.number > life.number), key=lambda other: other.number)

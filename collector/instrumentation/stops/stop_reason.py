@@ -1,0 +1,56 @@
+"""What ended a scan of the waiting queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, StepNotes, Visit
+
+
+def settle_undecided(scan: Any, notes: StepNotes) -> None:
+    """Decide the visits of which native code told nothing, once schedule() has ended.
+
+    Native code skips a request for its adapter or for stale output before it looks it up, and goes on. A request that
+    was looked up and neither allocated nor refused is the one at which native code left its loop.
+    """
+    for visit in notes.visits:
+        if visit.outcome is None:
+            visit.outcome = "other"
+            visit.skipped = visit.hit_blocks is None and visit.request.num_computed_tokens == 0
+            visit.reason = _skip_reason(visit) if visit.skipped else _break_reason(scan, visit)
+
+
+def stop_of(step: FinishedStep) -> tuple[str, Visit | None]:
+    """The reason why a scan ended, and the visit at which it did (None unless a request stopped it)."""
+    notes = step.notes
+    if notes.num_preempted:
+        return "preempted_step", None
+    last = notes.visits[-1] if notes.visits else None
+    if last is not None and not last.skipped and last.outcome in ("blocked", "other"):
+        return ("blocked" if last.outcome == "blocked" else last.reason or "unknown"), last
+    return _limit_reason(step), None
+
+
+def _skip_reason(visit: Visit) -> str:
+    return "stale_output" if getattr(visit.request, "num_stale_output_tokens", 0) else "lora"
+
+
+def _break_reason(scan: Any, visit: Visit) -> str:
+    if visit.split_tokens == 0:
+        return "aligned_split_zero"
+    if scan.budget.throttled:
+        return "prefill_throttle"
+    if not scan.scheduler_config.enable_chunked_prefill:
+        return "no_chunked_prefill"
+    if visit.request.has_encoder_inputs:
+        return "encoder"
+    return "spec_padding" if scan.vllm_config.speculative_config is not None else "unknown"
+
+
+def _limit_reason(step: FinishedStep) -> str:
+    num_skipped = sum(visit.skipped for visit in step.notes.visits)
+    if step.num_waiting == num_skipped:
+        return "end_of_queue"
+    if step.is_paused:
+        return "paused"
+    return "token_budget" if step.num_tokens_left == 0 else "row_capacity"

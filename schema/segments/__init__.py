@@ -1,0 +1,1 @@
+"""Segments: rows encoded by a declared schema in one Parquet file, recognised again, and merged."""
