@@ -6,8 +6,8 @@ import pyarrow as pa
 import streamlit as st
 
 from radixflow.app.components.frame.lead import show_hint, show_lead
-from radixflow.app.components.frame.page_frame import show_arm
 from radixflow.app.components.frame.runs_folder import runs_folder
+from radixflow.app.components.shown.arm_name import show_arm
 from radixflow.app.components.text import plain_markdown
 from radixflow.app.figures.style.interaction import plotly_config
 from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
