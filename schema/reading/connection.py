@@ -11,12 +11,13 @@ from radixflow.schema.errors import RadixflowError
 from radixflow.schema.reading.run_content import RunContent, read_content
 from radixflow.schema.reading.run_records import FACT_COLUMNS, RUN_COLUMNS, run_facts, run_record
 from radixflow.schema.reading.table_views import table_view
+from radixflow.schema.reading.view_template import empty_database
 from radixflow.schema.reading.windows import TABLES_BY_ROUND
 from radixflow.schema.run_files.manifest import MANIFEST_NAME, Manifest
 from radixflow.schema.run_files.run_directory import RunDirectory
 from radixflow.schema.segments.footers import Segment
 from radixflow.schema.tables import ALL_TABLES
-from radixflow.schema.views.catalog import create_views
+from radixflow.schema.views.catalog import comment_statements, view_statements
 
 _FAULT_COLUMNS = {"run": "INTEGER", "table_name": "VARCHAR", "file_name": "VARCHAR", "sentence": "VARCHAR"}
 _CONTENT_COLUMNS = {"run": "INTEGER", "path": "VARCHAR", "digest": "VARCHAR", "num_rows": "BIGINT"}
@@ -28,6 +29,12 @@ _LISTED = {
     "table_name": pa.string(), "run": pa.int32(), "path": pa.string(), "first_round": pa.int64(),
     "last_round": pa.int64(),
 }  # fmt: skip
+
+_OPENED = {
+    "opened_runs": RUN_COLUMNS, "opened_facts": FACT_COLUMNS, "opened_faults": _FAULT_COLUMNS,
+    "opened_contents": _CONTENT_COLUMNS, "opened_segments": _SEGMENT_COLUMNS,
+}  # fmt: skip
+"""Tables that say what was opened, for the views to ask."""
 
 Fault = tuple[int, str | None, str, str]
 """A row of ``segment_faults``."""
@@ -65,15 +72,11 @@ def open_runs(paths: Sequence[Path | str]) -> duckdb.DuckDBPyConnection:
 
 def open_nothing(with_comments: bool = False) -> duckdb.DuckDBPyConnection:
     """Return a connection with every table and view, all empty; with the comments of the views if asked for."""
-    connection = duckdb.connect()
-    for table, schema in ALL_TABLES.items():
-        connection.execute(table_view(table, schema, {}))
-    _create_table(connection, "opened_runs", RUN_COLUMNS)
-    _create_table(connection, "opened_facts", FACT_COLUMNS)
-    _create_table(connection, "opened_faults", _FAULT_COLUMNS)
-    _create_table(connection, "opened_contents", _CONTENT_COLUMNS)
-    _create_table(connection, "opened_segments", _SEGMENT_COLUMNS)
-    create_views(connection, with_comments)
+    tables = [table_view(table, schema, {}) for table, schema in ALL_TABLES.items()]
+    statements = [*tables, *(_table(name, columns) for name, columns in _OPENED.items()), *view_statements()]
+    connection = empty_database(";\n".join(statements))
+    if with_comments:
+        connection.execute("\n".join(comment_statements()))
     return connection
 
 
@@ -124,8 +127,8 @@ def _list_segments(connection: duckdb.DuckDBPyConnection, contents: dict[int, Ru
     connection.unregister("listed")
 
 
-def _create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: dict[str, str]) -> None:
-    connection.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
+def _table(name: str, columns: dict[str, str]) -> str:
+    return f"CREATE TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in columns.items())})"
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:

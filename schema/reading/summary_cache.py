@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from radixflow.schema.reading.user_cache import user_cache
 from radixflow.schema.run_files.atomic_files import TEMPORARY_PREFIX
 
 MOST_KEYS = 500
@@ -23,13 +24,8 @@ _KEY = b"radixflow summary"
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the summaries by the XDG rules, or None where there is no place for one."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        parent = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
-    except RuntimeError:  # no home
-        return None
-    return parent / "radixflow" / "summaries"
+    """Return the folder of the summaries, or None where there is no place for one."""
+    return user_cache("summaries")
 
 
 def read_summary(key: str, view: str) -> pa.Table | None:

@@ -5,8 +5,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import duckdb
-
 VIEWS_FOLDER = Path(__file__).parent
 _DEPENDS = re.compile(r"^-- depends on: *(.*)$", re.MULTILINE)
 _CACHED = re.compile(r"^-- cached by: *(.*)$", re.MULTILINE)
@@ -48,15 +46,19 @@ def view_query(view: str) -> str:
     return query[1].strip()
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, with_comments: bool = False) -> None:
-    """Create every view; the tables of a run must be there.
+def view_statements() -> list[str]:
+    """Return the statement that creates each view, in the order in which they can be executed."""
+    return [_comments_apart(sql)[0].rstrip().removesuffix(";") for sql in view_sources().values()]
 
-    Args:
-        connection: Where to create them.
-        with_comments: Whether to store the comments too, which takes longer than the views themselves.
-    """
-    definitions = [sql if with_comments else sql[: sql.index("COMMENT ON ")] for sql in view_sources().values()]
-    connection.execute("\n".join(definitions))
+
+def comment_statements() -> list[str]:
+    """Return the statements that store the comments of each view and of its columns in a database that has them."""
+    return [_comments_apart(sql)[1] for sql in view_sources().values()]
+
+
+def _comments_apart(sql: str) -> tuple[str, str]:
+    start = sql.index("COMMENT ON ")
+    return sql[:start], sql[start:]
 
 
 def comments(view: str) -> dict[str, tuple[str, str]]:
