@@ -45,6 +45,28 @@ RUNS = {
 }
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Return a function that gives the folder of a kind of runs, which is written once: pages change nothing."""
+    folders = {}
+
+    def folder(write):
+        if write not in folders:
+            folders[write] = tmp_path_factory.mktemp("runs")
+            write(folders[write])
+        return folders[write]
+
+    return folder
+
+
+def real_and_complete(root):
+    """One arm of the real engine, about which nothing is to be said."""
+    run = builders.RunBuilder(root / "run", "radix", engine_kind="vllm")
+    run.request("a0")
+    run.round(("a0", 48))
+    run.write()
+
+
 def go(app: AppTest, page: str) -> AppTest:
     """Open a page by its address, as a link does."""
     return (app if page == "overview" else app.switch_page(f"pages/{page}.py")).run()
@@ -67,37 +89,30 @@ def test_every_page_is_listed_and_every_listed_page_is_there():
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("kind", RUNS)
-def test_a_page_opens(tmp_path, open_app, page, kind):
-    RUNS[kind](tmp_path)
-    app = go(open_app(tmp_path), page)
+def test_a_page_opens(written, open_app, page, kind):
+    app = go(open_app(written(RUNS[kind])), page)
     assert not app.exception
     assert [title.value for title in app.title] == [PAGES[page]]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_simulated_and_incomplete_runs_are_marked_on_every_page(tmp_path, open_app, page):
-    builders.incomplete_run(tmp_path)
-    app = go(open_app(tmp_path), page)
+def test_simulated_and_incomplete_runs_are_marked_on_every_page(written, open_app, page):
+    app = go(open_app(written(builders.incomplete_run)), page)
     warnings = "\n".join(warning.value for warning in app.warning)
     assert "incomplete is incomplete" in warnings and "was simulated" in warnings
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_sample_is_marked_on_every_page(tmp_path, open_app, page):
-    sampled_run(tmp_path)
-    app = go(open_app(tmp_path), page)
+def test_a_sample_is_marked_on_every_page(written, open_app, page):
+    app = go(open_app(written(sampled_run)), page)
     warnings = "\n".join(warning.value for warning in app.warning).replace("\\", "")
     assert not app.exception and "keeps a sample of 25.0 % of its rounds" in warnings
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_real_and_complete_run_is_not_marked(tmp_path, open_app, page):
+def test_a_real_and_complete_run_is_not_marked(written, open_app, page):
     """The control arm of the test above."""
-    run = builders.RunBuilder(tmp_path / "run", "radix", engine_kind="vllm")
-    run.request("a0")
-    run.round(("a0", 48))
-    run.write()
-    assert not go(open_app(tmp_path), page).warning
+    assert not go(open_app(written(real_and_complete)), page).warning
 
 
 def test_the_overview_shows_five_numbers_an_arm_with_differences(tmp_path, open_app):
