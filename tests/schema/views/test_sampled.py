@@ -60,18 +60,18 @@ round_times gap_before_ms
 """View and column that would need every round."""
 
 
-@pytest.fixture
-def sampled(tmp_path):
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory):
     """The sampled run, opened alone."""
-    connection = open_runs([sampled_run(tmp_path)])
+    connection = open_runs([sampled_run(tmp_path_factory.mktemp("sampled"))])
     yield connection
     connection.close()
 
 
-@pytest.fixture
-def whole(tmp_path):
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
     """The same run with every round."""
-    connection = open_runs([builders.prefix_stop_run(tmp_path / "radix")])
+    connection = open_runs([builders.prefix_stop_run(tmp_path_factory.mktemp("whole") / "radix")])
     yield connection
     connection.close()
 
