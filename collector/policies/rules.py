@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from radixflow.collector.policies.admission.flex import FlexAdmission
-from radixflow.collector.policies.admission.held_requests import NANOSECONDS_A_MILLISECOND, HeldRequests
+from radixflow.collector.policies.admission.held_requests import HeldRequests
 from radixflow.collector.policies.admission.timer import OrderedTimerAdmission, TimerAdmission
-from radixflow.collector.policies.catalog import Policy
+from radixflow.collector.policies.catalog import NANOSECONDS_A_MILLISECOND, STATE_READY, Policy
 from radixflow.collector.policies.fragmentation import FragmentationGuard
 from radixflow.collector.policies.traversal.align import AlignedSplitSkip
 from radixflow.collector.policies.traversal.keep_awaited import StateReadyKeepingStates
@@ -27,7 +27,7 @@ def rules_of(policy: Policy) -> tuple[VisitRule, ...]:
     rules: list[VisitRule] = []
     if policy.admission in ADMISSION_RULES:
         rules.append(ADMISSION_RULES[policy.admission](int(policy.delay_ms * NANOSECONDS_A_MILLISECOND)))
-    if policy.traversal == "state-ready":
+    if policy.traversal == STATE_READY:
         rules.append(StateReadyKeepingStates() if policy.keep else StateReadyTraversal())
     if policy.frag:
         rules.append(FragmentationGuard())

@@ -6,8 +6,6 @@ from typing import Any
 
 from radixflow.collector.vllm_adapters.scan import Refusal, VisitRule
 
-NANOSECONDS_A_MILLISECOND = 1_000_000
-
 
 class HeldRequests(VisitRule):
     """Base of the admission rules: a request is held from its registration until it is released, then never again.
