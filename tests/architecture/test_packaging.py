@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import sysconfig
 import tarfile
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.trees import PACKAGES, ROOT, copy_tree, run, tracked_files
+from tests.architecture.trees import PACKAGES, ROOT, copy_checkout, copy_tree, run, tracked_files
 
 # A release holds every file of the packages, but for descriptions of folders, which are for readers of the source.
 NOT_SHIPPED = {"README.md"}
@@ -95,3 +96,41 @@ def test_a_wheel_built_without_the_file_lists_is_found_out(tmp_path: Path) -> No
     pyproject.write_text("\n".join(lines) + "\n")
     _, wheel = build(tree, tmp_path / "dist")
     assert "schema/tables/columns.py" in missing_from_wheel(wheel)
+
+
+COLLECT = (
+    "import sys; modules, installed, *tests = sys.argv[1:]; sys.path[1:1] = [modules, installed]; import pytest; "
+    "sys.exit(pytest.main(['-q', '--collect-only', *tests]))"
+)
+
+
+def collect_tests(tree: Path, output: Path, *tests: str) -> tuple[set[str], str]:
+    """Collects tests in the unpacked sdist of a tree as a packager would, over the modules of its wheel alone.
+
+    Returns:
+        The files in which tests were found, none after an error, and what pytest said.
+    """
+    sdist, wheel = build(tree, output)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(output, filter="data")
+    zipfile.ZipFile(wheel).extractall(output / "modules")
+    (unpacked,) = (path for path in output.iterdir() if (path / "pyproject.toml").is_file())
+    # With -S no .pth file is followed, so an editable install of this checkout cannot stand in for the sdist.
+    paths = [output / "modules", sysconfig.get_paths()["purelib"]]
+    result = run([sys.executable, "-S", "-c", COLLECT, *paths, *tests], cwd=unpacked)
+    found = set(re.findall(r"^(tests/[\w/]+\.py)::", result.stdout, re.MULTILINE))
+    return (found if result.returncode == 0 else set()), result.stdout + result.stderr
+
+
+def test_every_test_is_found_in_the_unpacked_sdist(tmp_path: Path) -> None:
+    found, said = collect_tests(copy_checkout(tmp_path / "tree"), tmp_path / "dist", "tests")
+    assert found == {path.as_posix() for path in tracked_files("tests/**/test_*.py")}, said[-2000:]
+
+
+def test_an_sdist_without_what_its_tests_import_is_found_out(tmp_path: Path) -> None:
+    tree = copy_checkout(tmp_path / "tree")
+    pyproject = tree / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text().replace('"benchmarks", ', ""))
+    found, said = collect_tests(tree, tmp_path / "dist", "tests/schema/reading/test_windows.py")
+    assert found == set()
+    assert "No module named 'benchmarks'" in said

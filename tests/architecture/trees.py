@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "collector", "schema")
@@ -21,11 +22,38 @@ _PRELUDE = "import sys; sys.path[1:1] = [{import_root!r}, {purelib!r}]; "
 
 
 def tracked_files(*patterns: str) -> list[Path]:
-    """Files of the checkout that git knows or would add, relative to ROOT, those deleted since left out."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    """Files of the checkout that git knows or would add, relative to ROOT, those deleted since left out.
+
+    In an unpacked source distribution, which git does not know, these are all files that git would add.
+    """
+    command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    if (ROOT / ".git").exists():
+        names = _git(*command)
+    else:
+        with TemporaryDirectory() as empty:
+            _git("init", "--quiet", "--bare", empty)
+            names = _git(f"--git-dir={empty}", f"--work-tree={ROOT}", *command)
     paths = sorted({Path(name) for name in names.split("\0") if name})
     return [path for path in paths if (ROOT / path).is_file() and not (ROOT / path).is_symlink()]
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+
+
+def copy_checkout(target: Path) -> Path:
+    """Copies every file of the checkout that git knows or would add, and the links of .import_root, into target."""
+    for path in tracked_files():
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, target / path)
+    _link_packages(target)
+    return target
+
+
+def _link_packages(tree: Path) -> None:
+    (tree / ".import_root" / "radixflow").mkdir(parents=True)
+    for name in PACKAGES:
+        (tree / ".import_root" / "radixflow" / name).symlink_to(Path("..") / ".." / name)
 
 
 def copy_tree(target: Path) -> Path:
@@ -33,9 +61,7 @@ def copy_tree(target: Path) -> Path:
     for name in PACKAGES:
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, target / name, ignore=ignore)
-    (target / ".import_root" / "radixflow").mkdir(parents=True)
-    for name in PACKAGES:
-        (target / ".import_root" / "radixflow" / name).symlink_to(Path("..") / ".." / name)
+    _link_packages(target)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, target / name)
     (target / "tests").mkdir()
