@@ -24,6 +24,12 @@ def view_sources() -> dict[str, str]:
     return {name: sources[name] for name in TopologicalSorter(needs).static_order()}
 
 
+def view_file(view: str) -> str:
+    """Return the path of a view's SQL file as seen from the checkout: ``schema/views/rounds/round_times.sql``."""
+    (path,) = VIEWS_FOLDER.glob(f"*/{view}.sql")
+    return f"schema/views/{path.relative_to(VIEWS_FOLDER).as_posix()}"
+
+
 def dependencies(sql: str) -> list[str]:
     """Return the tables and views named in the ``-- depends on:`` header of a view."""
     header = _DEPENDS.search(sql)
