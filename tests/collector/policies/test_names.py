@@ -61,7 +61,7 @@ def policies() -> list[Policy]:
 @given(delay_ms=some.floats(min_value=0, max_value=1e300))
 @example(delay_ms=1234567.5)
 @example(delay_ms=1e-7)
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_a_printed_name_is_read_back(delay_ms: float) -> None:
     for policy in policies():
         other = replace(policy, delay_ms=delay_ms) if policy.admission in DELAYED else policy
