@@ -75,7 +75,7 @@ class OpenedRuns:
         return {column: unit for column, (unit, _) in self._columns()[name].items()}
 
     def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
-        """Run a query over the tables and views; its answer has no units."""
+        """Run an SQL query over the tables and views and return its rows; columns of a query carry no units."""
         use_summaries(self.connection, query)
         return self.connection.cursor().sql(query, params=dict(parameters) if parameters else None).to_arrow_table()
 

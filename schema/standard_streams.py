@@ -10,7 +10,7 @@ from radixflow.schema.errors import ExitCode, RadixflowError
 
 
 def open_missing_streams() -> None:
-    """Open the standard streams that were closed (``>&-``) on the null device, and let none fail over a character.
+    """Open closed standard streams (``>&-``) on the null device, and replace characters that a stream cannot encode.
 
     Without it the next file that is opened takes the number of a closed stream, and the words for people go into it.
     """
@@ -28,7 +28,7 @@ def open_missing_streams() -> None:
 
 @contextmanager
 def writing_to_stdout() -> Iterator[None]:
-    """Print data inside; a reader that has gone (``| head -1``) is no fault, a full disk is one.
+    """Context for printing data to stdout: a reader that closes the pipe early (``| head -1``) is not an error.
 
     Raises:
         RadixflowError: stdout cannot be written (exit code OUTPUT).

@@ -16,7 +16,7 @@ from radixflow.schema.segments.footers import decoding_fault, read_segment
 from radixflow.schema.tables import ALL_TABLES
 
 EXAMPLES = 5
-"""Faults of one kind that are told one by one; the rest is counted."""
+"""How many faults of one kind are each given a sentence; how many more there are is said in one further sentence."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def check_run(path: Path | str) -> list[Fault]:
         path: Run directory.
 
     Returns:
-        What is wrong, empty when nothing is. A run that is still being recorded is checked as far as it is written.
+        What is wrong; an empty list when nothing is. Of a run that is still being recorded, what has been written so
+        far is checked.
 
     Raises:
         RadixflowError: The path is no run.

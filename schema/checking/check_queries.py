@@ -1,4 +1,4 @@
-"""What must hold within and between the tables of a run, as queries that find what does not."""
+"""The rules that the tables of a run must keep, alone and together, as queries that return the rows that break one."""
 
 from radixflow.schema.tables.visits import MAXIMUM_VISIT_ROUNDS
 
@@ -9,7 +9,10 @@ ORDERED_TIMES = (
     ("offers", "request_id", ("sent_ns", "first_output_ns", "completed_ns")),
     ("spans", "round", ("start_ns", "end_ns")),
 )
-"""Table, column that names a row, and columns whose known times never go backwards."""
+"""Table, the column that names a row in messages, and time columns whose values must not decrease from left to right.
+
+Times that are NULL are passed over.
+"""
 
 # Of a run that keeps a sample of its rounds, requests count what the other tables do not hold; never less.
 _TOTALS = """requests:
@@ -110,4 +113,6 @@ CROSS_CHECKS = (
         "format('{} says {} BLOCKED visits, visits has {}.', request_id, num_blocked_visits, num_blocked)",
     ),
 )
-"""Source (a table, or ``name: query``), condition of a fault, and its sentence in SQL."""
+"""One rule each: the rows to look at (a table, or ``name: query``), the SQL condition that a faulty row meets, and an
+SQL expression that makes the sentence about it.
+"""

@@ -30,7 +30,7 @@ REPAIR_WRITER = "repair"
 
 @dataclass
 class Repair:
-    """What a repair did and what it found missing, in sentences; both empty when there was nothing to mend."""
+    """Sentences about what a repair changed and about what is lost; both are empty when the run was undamaged."""
 
     done: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

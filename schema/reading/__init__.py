@@ -1,1 +1,1 @@
-"""Runs opened for questions: a connection with every table and view, windows of long runs, kept summaries."""
+"""Opens runs for SQL queries: a connection with every table and view, windows of long runs, and kept summaries."""

@@ -1,4 +1,4 @@
-"""Runs opened for questions: an in-memory DuckDB in which every table of the runs, and every view, can be queried."""
+"""Opens runs for SQL queries: an in-memory DuckDB in which every table of the runs, and every view, can be queried."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,12 +100,12 @@ def _connect(runs: dict[int, tuple[RunDirectory, Manifest]], faults: list[Fault]
 
 
 def show_segments(connection: duckdb.DuckDBPyConnection, table: str, segments: dict[int, list[Segment]]) -> None:
-    """Let a table hold the rows of these segments and no others.
+    """Make a table of the connection consist of the rows of the given segments, and of no others.
 
     Args:
         connection: From :func:`open_nothing` or :func:`open_runs`.
         table: Name of the table.
-        segments: Number of each run to its segments.
+        segments: The segments of each run, by the number of the run (its position among the opened ones, from 0).
     """
     files = {number: [str(segment.path) for segment in found] for number, found in segments.items()}
     connection.execute(table_view(table, ALL_TABLES[table], files))

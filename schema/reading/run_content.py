@@ -37,12 +37,12 @@ class RunContent:
 
     @property
     def origin_ns(self) -> int | None:
-        """Start of the first round, by the statistics of the files."""
+        """When the first round began (monotonic nanoseconds), read from the statistics in the files' footers."""
         return min((each.minimum for each in self.segments["rounds"] if each.minimum is not None), default=None)
 
     @property
     def version(self) -> tuple[str | None, int]:
-        """The digest, and the rows of all tables together."""
+        """The digest of the content, and the number of rows in all tables together."""
         return self.digest, sum(segment.num_rows for found in self.segments.values() for segment in found)
 
     @cached_property
@@ -60,7 +60,7 @@ class RunContent:
 
 
 def read_content(run: RunDirectory, manifest: Manifest) -> RunContent:
-    """Look at what a run consists of now."""
+    """Read what a run consists of at this moment: which files there are, and what their footers say."""
     writers = run.writers()  # before the segments: a writer at work counts a segment after it has written it
     segments: dict[str, list[Segment]] = {}
     faults: list[Fault] = []

@@ -1,4 +1,4 @@
-"""What a run says of itself, as rows: one of ``opened_runs``, and one of ``opened_facts`` for every single fact."""
+"""What the manifest and the writers of a run say, as rows: one in ``opened_runs``, one a fact in ``opened_facts``."""
 
 import json
 from collections.abc import Iterator
@@ -104,5 +104,5 @@ def run_facts(number: int, manifest: Manifest) -> Iterator[tuple[int, str, str]]
 
 
 def writer_faults(writers: dict[str, dict[str, Any]]) -> set[str]:
-    """Return the sentences in which the writers of a run told of faults."""
+    """Return every fault that a writer of the run reported in its status file, as one sentence each."""
     return {str(fault) for status in writers.values() for fault in status.get("faults", [])}

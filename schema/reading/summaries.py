@@ -26,9 +26,9 @@ from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.views.catalog import cached_by, dependencies, view_query, view_sources
 
 LEAST_ROWS = 1_000_000
-"""Opened runs with fewer rows in all their tables are added up in no time, again and again."""
+"""Opened runs with fewer rows than this in all their tables together are computed anew each time: it is quick."""
 Progress = Callable[[str], None]
-"""Is told the name of a view before it is computed."""
+"""A function that is called with the name of a view before that view is computed, to show progress."""
 _WORD = re.compile(r"\w+")
 _LOCKS = [threading.Lock() for _ in range(64)]
 
@@ -51,7 +51,7 @@ def use_summaries(connection: duckdb.DuckDBPyConnection, query: str, progress: P
     Args:
         connection: Opened runs.
         query: SQL that is about to be asked.
-        progress: Is told what is computed.
+        progress: Called with the name of each view before it is computed; None to stay silent.
     """
     cursor = connection.cursor()
     try:

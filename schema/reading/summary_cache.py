@@ -17,9 +17,9 @@ from radixflow.schema.reading.user_cache import user_cache
 from radixflow.schema.run_files.atomic_files import TEMPORARY_PREFIX
 
 MOST_KEYS = 500
-"""Runs and pairs that are remembered; beyond, the ones that were written first are forgotten."""
+"""How many runs and pairs of runs have kept summaries; beyond it the oldest entries are removed."""
 MOST_ROWS = 100_000
-"""Longer answers are no summaries, and are not kept."""
+"""Most rows of an answer that is kept; a longer one is computed anew each time."""
 _KEY = b"radixflow summary"
 
 
@@ -29,7 +29,7 @@ def cache_folder() -> Path | None:
 
 
 def read_summary(key: str, view: str) -> pa.Table | None:
-    """Return what a view answered for a content, or None if that is not known, or its file is damaged.
+    """Return the kept rows of a view for the given content, or None if none are kept or their file is damaged.
 
     Args:
         key: Digest of the content of the run or the pair, and of the views.
@@ -46,7 +46,7 @@ def read_summary(key: str, view: str) -> pa.Table | None:
 
 
 def write_summary(key: str, view: str, table: pa.Table) -> None:
-    """Keep what a view answered for a content; if that cannot be done, it is not kept."""
+    """Keep the rows of a view for the given content. Never raises: if the file cannot be written, nothing is kept."""
     folder = cache_folder()
     if folder is None or table.num_rows > MOST_ROWS:
         return

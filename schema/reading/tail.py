@@ -1,4 +1,4 @@
-"""A run that is being recorded, followed by its new segments alone: what a look costs does not grow with the run."""
+"""Follows a run that is being recorded by reading only its new segments, so that its length does not matter."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +14,7 @@ from radixflow.schema.tables import ALL_TABLES
 _FOLLOWED = "rounds"
 _ORIGIN = "schedule_start_ns"
 BACKLOG = 60
-"""Segments that are read when a run is first looked at; a writer makes about one a second."""
+"""How many of the latest segments are read at the first look; a writer makes about one a second."""
 
 
 class RunTail:
@@ -43,7 +43,7 @@ class RunTail:
         self._insert_run()
 
     def look(self) -> bool:
-        """Show the segments that are new since the last look, and say whether there are any."""
+        """Put the rows of the segments written since the last look into ``rounds``; return whether there are any."""
         state = self.run.state
         if not self._next or (state != "recording" and not self._has_ended):
             found = self._listed()

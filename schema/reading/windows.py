@@ -16,9 +16,9 @@ from radixflow.schema.tables import ALL_TABLES
 TABLES_BY_ROUND = tuple(
     name for name, schema in ALL_TABLES.items() if "round" in schema.names and not schema.field("round").nullable
 )
-"""Tables whose every row is of a round; a window reads those files of them that hold it."""
+"""Tables in which every row belongs to a round: of these, a window reads only the files that hold its rounds."""
 FEW_FILES = 8
-"""So many files of a table are read as they are."""
+"""A table with at most this many files is read whole: choosing among so few files would not pay."""
 
 
 class RoundRange(NamedTuple):
@@ -39,7 +39,8 @@ class Window(NamedTuple):
     """A part of the opened runs to ask for.
 
     Attributes:
-        cursor: Where to ask; what lies outside the window may not be there, names of requests outside it are NULL.
+        cursor: The cursor to query. Rows outside the window may be missing in it, and names of requests that appear
+            only outside of it are NULL.
         condition: SQL condition on ``run`` and ``round`` for every view of rounds.
     """
 
@@ -105,12 +106,12 @@ def within(ranges: list[RoundRange]) -> str:
 
 @contextmanager
 def window(connection: duckdb.DuckDBPyConnection, ranges: list[RoundRange], has_names: bool = True) -> Iterator[Window]:
-    """Give a cursor that finds what lies in a window at once, however long the runs are.
+    """Return a cursor whose tables are limited to a window, so that a query is quick however long the runs are.
 
     Args:
         connection: Opened runs.
         ranges: The window, from :func:`rounds_in_window`.
-        has_names: Whether names of requests are asked for; which ones there are has to be looked up.
+        has_names: Whether the query reads names of requests, which takes an additional look-up.
     """
     cursor, condition = connection.cursor(), within(ranges)
     try:

@@ -1,4 +1,4 @@
-"""Whether JSON that comes from a disk holds what its reader declares: in words, instead of an error far behind it."""
+"""Checks that JSON read from a disk has the declared types, so that a wrong value is named where it is read."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -188,7 +188,7 @@ _KINDS = {
     "command": json_kinds.TEXTS,
     "clock_anchors": json_kinds.ARRAY,
 }  # fmt: skip
-"""What the readers of a manifest rely on; everything else in it is shown as it is."""
+"""Key of a manifest to the type that its readers rely on; all other keys are only shown, whatever they hold."""
 
 
 def _require_kinds(content: dict[str, Any], where: str) -> None:

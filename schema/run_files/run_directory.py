@@ -172,7 +172,7 @@ def find_runs(root: Path | str) -> list[RunDirectory]:
 
 
 def unclosed_sentence(name: str, status: dict[str, Any]) -> str:
-    """Say what a writer that did not close leaves behind.
+    """Return the sentence that says what is missing because a writer never closed.
 
     Args:
         name: Name of the writer.
@@ -183,7 +183,7 @@ def unclosed_sentence(name: str, status: dict[str, Any]) -> str:
 
 
 def require_at_rest(path: Path) -> None:
-    """Leave a run alone whose writers are at work: they would go on writing into the run that takes its place.
+    """Refuse to touch a run whose writers are still at work: they would go on writing into whatever replaces it.
 
     Raises:
         RadixflowError: The run is being recorded (exit code OUTPUT).

@@ -7,14 +7,14 @@ from pathlib import Path
 
 HOLD_PREFIX = ".held-"
 ROOM_BYTES = 16 * 1024
-"""What a writer reserves for its status, and frees when the disk is full."""
+"""Bytes of disk space that a writer reserves, to be freed for its last status file when the disk is full."""
 RESERVED_NAME = ".reserved"
 RESERVED_BYTES = 64 * 1024
-"""What a run reserves for its last manifest."""
+"""Bytes of disk space that a run reserves for its last manifest."""
 
 
 class WriterHold:
-    """The hold of one writer on its run. The kernel ends it with the process, however that ends.
+    """A locked file that says that the process of one writer lives; the kernel unlocks it however the process ends.
 
     Args:
         folder: The run's folder of writers; it must exist.
@@ -41,31 +41,31 @@ class WriterHold:
             os.ftruncate(self._file, 0)
 
     def end(self) -> None:
-        """Take the file away; calling it again is harmless."""
+        """Unlock and remove the file. Calling it again is harmless."""
         if self._file >= 0:
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
         self.forget()
 
     def forget(self) -> None:
-        """Let go of the file and leave it: in a forked child, whose parent goes on holding it."""
+        """Close the file without unlocking or removing it: for a forked child, whose parent still holds the lock."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
 
 
 def held_writers(folder: Path) -> list[str]:
-    """Names of the writers whose processes live, on this machine, of those whose folder this is."""
+    """Return the names of the writers in a folder whose processes are alive on this machine."""
     return [path.name.removeprefix(HOLD_PREFIX) for path in hold_files(folder) if _is_locked(path)]
 
 
 def hold_files(folder: Path) -> list[Path]:
-    """The holds in a folder of writers, those of dead processes among them."""
+    """Return every hold file in a folder of writers, including those that dead processes left behind."""
     return sorted(folder.glob(f"{HOLD_PREFIX}*"))
 
 
 def reserve_room(run_path: Path) -> None:
-    """Take up room on the disk, so that the last manifest of a run can be written when the disk is full.
+    """Reserve disk space, so that the last manifest of a run can be written even when the disk is full.
 
     Raises:
         OSError: There is no such room now, or the folder cannot be written.

@@ -1,4 +1,4 @@
-"""Many small segments to few: a query opens every file of a table, so a file a second makes long recordings slow."""
+"""Merges many small segments into few: a query opens every file of a table, so a file a second would make it slow."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +12,7 @@ from radixflow.schema.segments.encoding import write_segment
 from radixflow.schema.segments.footers import read_segment
 
 MERGED_ROWS = 1_000_000
-"""Most rows of a merged file: every file of a table costs each query a moment."""
+"""Most rows of a merged file. Fewer, larger files are quicker to query, since each query opens every file."""
 
 
 def compact_segments(folder: Path, writer_name: str, schema: pa.Schema, durable: bool = True) -> None:

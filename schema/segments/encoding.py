@@ -1,4 +1,4 @@
-"""From rows to a segment: strictly by a declared schema, in one Parquet file, whole or not at all."""
+"""Writes rows as a segment: one Parquet file, strictly by a declared schema, either complete or not there at all."""
 
 import time
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Row = tuple[Any, ...]
 """The values of one row, in the order of the declared columns."""
 
 GROUP_ROWS = 100_000
-"""Rows of a row group: a window of rounds reads the groups that it touches and no more of a table."""
+"""Rows of one Parquet row group. A query for a window of rounds reads only the row groups that it touches."""
 _CHUNK_ROWS = 1_000
 """Rows encoded in one go: short, because the interpreter lock is held while Arrow reads Python values."""
 
@@ -48,7 +48,7 @@ def encode_rows(rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Table, list[
 
 
 def warm_up() -> None:
-    """Let Arrow import what it imports on first use (pandas, where installed): at the start, not amid a recording."""
+    """Make Arrow import now what it would import on first use (pandas, if installed), in the middle of a recording."""
     pa.array([0])
 
 

@@ -1,4 +1,4 @@
-"""A segment comes back: what its footer says, and whether it is one of the table with a declared schema."""
+"""Reads the footer of a segment, and says whether the file belongs to the table with a declared schema."""
 
 import hashlib
 import os
@@ -97,7 +97,7 @@ def _schema_fault(metadata: pq.FileMetaData, declared: pa.Schema) -> str | None:
 
 
 def decoding_fault(path: Path) -> str | None:
-    """Decode every column chunk of a file: behind a footer that is whole it can be damaged, too.
+    """Decode every column chunk of a file, since data can be damaged although the footer is intact.
 
     Returns:
         Why it cannot be read, to follow its name in a sentence; None when it can, whatever its schema.

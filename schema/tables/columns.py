@@ -39,6 +39,6 @@ def table(name: str, description: str, columns: list[pa.Field], sorted_by: tuple
 
 
 def sort_order(schema: pa.Schema) -> list[tuple[str, str]]:
-    """The order of the rows in a merged file of a table, as Arrow wants it; empty for a schema that is not declared."""
+    """Return the columns by which a merged file is sorted, in the form that Arrow takes; empty for undeclared schemas."""
     names = (schema.metadata or {}).get(b"sorted_by", b"").decode().split()
     return [(name, "ascending") for name in names]

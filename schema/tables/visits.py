@@ -5,7 +5,7 @@ import pyarrow as pa
 from radixflow.schema.tables.columns import NAME, column, table
 
 MAXIMUM_VISIT_ROUNDS = 64
-"""Rounds that one row may span, so that a window of rounds reads few rows from before it; round_visits relies on it."""
+"""Most consecutive rounds that one row may cover. The view round_visits looks back exactly so far before a window."""
 
 VISITS = table(
     "visits",

@@ -37,7 +37,7 @@ def dependencies(sql: str) -> list[str]:
 
 
 def cached_by(view: str) -> tuple[str, ...]:
-    """Return the columns named in the ``-- cached by:`` header of a view: the run, or the runs, that a row is about.
+    """Return the columns in the ``-- cached by:`` header of a view, which name the run or the pair that a row is about.
 
     The answer of such a view may be kept (``summaries.py``). Views without the header, and tables, have none.
     """

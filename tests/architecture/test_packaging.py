@@ -6,6 +6,7 @@ import re
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from email.parser import Parser
 from pathlib import Path
@@ -98,6 +99,26 @@ def test_a_wheel_built_without_the_file_lists_is_found_out(tmp_path: Path) -> No
     assert "schema/tables/columns.py" in missing_from_wheel(wheel)
 
 
+def folders_imported_by_tests(tree: Path) -> set[str]:
+    """Top folders of a tree from which its tests import modules."""
+    texts = [path.read_text() for path in (tree / "tests").rglob("*.py")]
+    names = {name for text in texts for name in re.findall(r"^ *(?:from|import) (\w+)", text, re.MULTILINE)}
+    return {name for name in names if (tree / name).is_dir()}
+
+
+def shipped_folders(tree: Path) -> set[str]:
+    settings = tomllib.loads((tree / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"]
+    return set(settings["only-include"])
+
+
+def test_the_sdist_holds_the_folders_that_its_tests_import(tmp_path: Path) -> None:
+    assert {"tests", "benchmarks"} <= folders_imported_by_tests(ROOT) <= shipped_folders(ROOT)
+    tree = copy_tree(tmp_path)
+    (tree / "left_out").mkdir()
+    (tree / "tests" / "test_planted.py").write_text("from left_out.module import thing\n")
+    assert folders_imported_by_tests(tree) - shipped_folders(tree) == {"left_out"}
+
+
 COLLECT = (
     "import sys; modules, installed, *tests = sys.argv[1:]; sys.path[1:1] = [modules, installed]; import pytest; "
     "sys.exit(pytest.main(['-q', '--collect-only', *tests]))"
@@ -122,11 +143,13 @@ def collect_tests(tree: Path, output: Path, *tests: str) -> tuple[set[str], str]
     return (found if result.returncode == 0 else set()), result.stdout + result.stderr
 
 
+@pytest.mark.long
 def test_every_test_is_found_in_the_unpacked_sdist(tmp_path: Path) -> None:
     found, said = collect_tests(copy_checkout(tmp_path / "tree"), tmp_path / "dist", "tests")
     assert found == {path.as_posix() for path in tracked_files("tests/**/test_*.py")}, said[-2000:]
 
 
+@pytest.mark.long
 def test_an_sdist_without_what_its_tests_import_is_found_out(tmp_path: Path) -> None:
     tree = copy_checkout(tmp_path / "tree")
     pyproject = tree / "pyproject.toml"
