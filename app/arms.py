@@ -1,4 +1,4 @@
-"""What the name of a policy says: the traversal that it stands for."""
+"""Reads from the name of a policy which traversal it uses."""
 
 STATE_READY = "state-ready"
 PREFIX_STOP = "prefix-stop"

@@ -1,4 +1,4 @@
-"""A table as a file to keep."""
+"""Writes a table as a CSV or Parquet file for download."""
 
 import io
 
@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 _FORMULA = r"^([=+\-@\t\r])"
-"""How a cell begins that a spreadsheet would compute."""
+"""Pattern of texts that a spreadsheet would take for a formula."""
 
 
 def as_csv(table: pa.Table) -> bytes:

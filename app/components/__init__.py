@@ -1,1 +1,1 @@
-"""Parts of pages. They own session state and the address; they return plain values."""
+"""Parts that pages are made of. Only they use Streamlit's session state and the page's address; they return values."""

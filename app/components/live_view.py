@@ -21,7 +21,7 @@ _FOLLOWED = "live_run"
 
 @st.fragment(run_every=EVERY_SECONDS)
 def live_view() -> None:
-    """Draw the last rounds of the run that is being recorded; notice when one starts and when it ends."""
+    """Draw the last rounds of the run that is being recorded, and say when a recording starts or ends."""
     root = str(runs_folder().asked_for)
     live = cast(LiveRun | None, st.session_state.get(_FOLLOWED))
     if live is None or live.state != "recording":

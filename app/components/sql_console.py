@@ -1,4 +1,4 @@
-"""Ask a question of one's own in SQL, with what every view means beside it."""
+"""The SQL console: a text field for a query, the meaning of every view beside it, and the answer."""
 
 import pyarrow as pa
 import streamlit as st

@@ -1,4 +1,4 @@
-"""The one place that keeps what was read: connections and tables, across the reruns and sessions of the app."""
+"""The app's only cache: keeps connections and query results across the reruns and sessions of Streamlit."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ class Selection(NamedTuple):
 
     Attributes:
         paths: Their folders; the index in here is the column ``run`` of every view.
-        fingerprint: Which files they consist of; another one means that everything is read again.
+        fingerprint: Hash of which files they consist of now; when it changes, everything is read again.
     """
 
     paths: tuple[str, ...]
@@ -81,12 +81,12 @@ def ask(
     *arguments: P.args,
     **named: P.kwargs,
 ) -> R:
-    """Run one query over a selection for an answer that is no table, and that is not kept."""
+    """Run one query over a selection whose answer is not a table; it is not cached."""
     return query(_connection(selection), *arguments, **named)
 
 
 def ask_console(sql: str, selection: Selection) -> Answer:
-    """Answer a question that a person has written, within the limits of the console."""
+    """Run SQL that a person has written, within the console's limits of time, memory and rows."""
     return ask_apart(selection.paths, sql)
 
 

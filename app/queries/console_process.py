@@ -1,4 +1,4 @@
-"""The console in a process of its own, which can be ended whatever a question makes DuckDB do.
+"""Runs console queries in a separate process, which can be killed whatever a query makes DuckDB do.
 
 DuckDB's own limits come first (``console.py``): they end most questions in good order. Some functions look neither at
 the clock nor at the memory limit while they work; those end with their process.
@@ -17,7 +17,7 @@ from radixflow.app.queries.console import MAX_SECONDS, Answer, answer, open_cons
 from radixflow.schema.errors import RadixflowError
 
 MAX_ADDRESS_SPACE = 4 * 2**30
-"""Bytes of address space; libraries take about a third of it."""
+"""Most bytes of address space that the process may use; its libraries take about a third of it."""
 GRACE_SECONDS = 15.0
 """Time for starting and opening the runs, beyond the time of the question."""
 

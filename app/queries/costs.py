@@ -1,4 +1,4 @@
-"""Where the saving of fewer rounds went."""
+"""What fewer rounds saved, and what the remaining rounds cost more."""
 
 import duckdb
 import pyarrow as pa
@@ -27,7 +27,7 @@ def shifts(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int) -> pa.
 
 
 def every_nth_round(shifts: pa.Table, max_points: int = MAX_POINTS) -> int:
-    """Say of how many rounds a figure of single rounds can show one, given ``shifts``."""
+    """Return n such that a figure with every n-th round has at most ``max_points`` points a run, given ``shifts``."""
     most = max((max(row["num_rounds_a"], row["num_rounds_b"]) for row in shifts.to_pylist()), default=0)
     return max(1, -(-int(most) // max_points))
 

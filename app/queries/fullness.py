@@ -6,7 +6,7 @@ import pyarrow as pa
 from radixflow.app.queries.reading import read
 
 MAX_BARS = 480
-"""Most bars a run over its rounds; beyond, consecutive rounds are averaged."""
+"""Most bars of one run; a run with more rounds than this is drawn with averages of consecutive rounds."""
 
 
 def rounds_per_bar(summary: pa.Table, max_bars: int = MAX_BARS) -> int:

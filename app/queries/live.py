@@ -63,7 +63,7 @@ class LiveRun:
         self.rounds = RollingRounds(self._read(_CLASSES, 0), self._read(_TRACKS, 0), 0)
 
     def is_of(self, path: str) -> bool:
-        """Say whether this is the run that lies there now: a run may be replaced by another in its place."""
+        """Say whether the folder still holds the run that is followed, and not another that has replaced it."""
         return self.path == path and self.tail.manifest.run_id == RunDirectory(path).manifest.run_id
 
     @property
@@ -72,7 +72,7 @@ class LiveRun:
         return self.tail.run.state
 
     def look(self) -> RollingRounds:
-        """Take in what is new, and return the last rounds."""
+        """Read the rounds recorded since the last call, and return the last ``KEPT_ROUNDS`` rounds."""
         if self.tail.look():
             kept = self.rounds
             raster, tracks = (

@@ -1,4 +1,4 @@
-"""One way to run a query."""
+"""Runs SELECT statements for the other modules of this folder."""
 
 import warnings
 from collections.abc import Iterator
@@ -60,7 +60,11 @@ def read_rounds(connection: duckdb.DuckDBPyConnection, rounds: RoundRange, sql: 
 
 @contextmanager
 def damage_in_a_sentence() -> Iterator[None]:
-    """Turn what DuckDB says of a damaged file into a sentence that names the command to find it."""
+    """Context that turns DuckDB's error about a damaged file into a sentence naming the command that finds the file.
+
+    Raises:
+        RadixflowError: Instead of DuckDB's error.
+    """
     try:
         yield
     except duckdb.Error as error:

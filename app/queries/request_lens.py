@@ -1,4 +1,4 @@
-"""One request from its offer to its end."""
+"""Queries about one request, from the time it was offered to its end."""
 
 from typing import Any
 

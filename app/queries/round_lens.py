@@ -1,4 +1,4 @@
-"""One round under the lens."""
+"""Queries about one round, for the page that shows it close up."""
 
 import duckdb
 import pyarrow as pa

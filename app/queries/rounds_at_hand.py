@@ -1,4 +1,4 @@
-"""What the timeline asks of every round, in memory: the first question reads the run, a step of a zoom does not."""
+"""Keeps what the timeline needs of every round in memory: the first query reads the run, later zoom steps do not."""
 
 import threading
 
@@ -18,7 +18,7 @@ _LOCK = threading.Lock()
 
 
 def hold_rounds(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Make ``rounds_at_hand``, columns of the view ``round_occupancy``, and say whether it is in memory.
+    """Create ``rounds_at_hand`` with columns of the view ``round_occupancy``; return whether its rows are in memory.
 
     Args:
         connection: Opened runs.

@@ -1,4 +1,4 @@
-"""The slot raster of a window, thinned so that no view holds more marks than a browser draws with ease."""
+"""The slot raster of a window: its row slots as rectangles, summed up so that a browser can draw them all."""
 
 from typing import NamedTuple
 
@@ -77,7 +77,7 @@ def raster(connection: duckdb.DuckDBPyConnection, window: Window, level: Level) 
 
 
 def are_cells(table: pa.Table) -> bool:
-    """Say whether a raster holds single cells: the raster of a narrower window is a part of it, then."""
+    """Say whether a raster holds single cells; if so, a narrower window can be cut from it without a query."""
     return "slot" in table.column_names
 
 

@@ -9,7 +9,7 @@ from radixflow.app.queries.windowed import Window, read_rounds
 MAX_SPANS = 500
 """Most intervals drawn; beyond, consecutive rounds of a lane become one mark."""
 MAX_ROUNDS_PER_MARK = 50
-"""Beyond, a run has millions of intervals, and a mark of them would say little."""
+"""No spans are drawn where a rectangle of the raster stands for more rounds than this: they would say little."""
 _NOTHING = pa.table({"run": pa.array([], pa.int32())})
 
 
@@ -23,7 +23,7 @@ def spans_at(connection: duckdb.DuckDBPyConnection, window: Window, rounds_per_m
 
 
 def are_single(table: pa.Table) -> bool:
-    """Say whether no mark stands for several intervals, so that a narrower window has the same ones."""
+    """Say whether every row is one interval; if so, a narrower window can be cut from the table without a query."""
     return "num_spans" in table.column_names and (pc.max(table["num_spans"]).as_py() or 1) == 1
 
 

@@ -8,7 +8,7 @@ from radixflow.app.queries.reading import read
 MAX_INTERVALS = 60
 """Most repeated intervals of one run that a figure shows."""
 MOST_LISTED = 1000
-"""Most of them that a table lists."""
+"""Most repeated intervals of one run that a table lists."""
 
 
 def ledger(connection: duckdb.DuckDBPyConnection) -> pa.Table:

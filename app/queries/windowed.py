@@ -34,7 +34,7 @@ EVERYTHING = Window("time", float("-inf"), float("inf"))
 
 
 def drawn_window(visible: Window, whole: Window | None = None) -> Window:
-    """Return what to draw for what is visible: half a window more at both ends, so that a pan meets drawn marks.
+    """Return the window to draw for a visible one: half a window more at each end, so that panning shows no gap.
 
     Args:
         visible: What is visible.
@@ -111,7 +111,7 @@ def exactly(window: Window) -> str:
 
 
 def holds(outer: Window, inner: Window) -> bool:
-    """Say whether all that touches one window touches the other."""
+    """Say whether the window ``outer`` contains the window ``inner``, so that everything in it is already read."""
     return outer.axis == inner.axis and outer.low <= inner.low and inner.high <= outer.high
 
 

@@ -1,4 +1,4 @@
-"""Who was blocked, in a sentence."""
+"""The sentence that says how many requests were blocked."""
 
 from typing import Any
 

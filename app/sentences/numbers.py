@@ -1,4 +1,4 @@
-"""The numbers of runs written out: the rows of the tables that pages and reports show."""
+"""Which numbers of a run the tables of pages and reports show, and how each is written."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What a run is, and what a person must know before believing its numbers."""
+"""Sentences that say what a run is, and warnings about runs whose numbers need caution."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def run_sentence(run: dict[str, Any]) -> str:
 
 
 def state_warnings(runs: pa.Table) -> list[str]:
-    """List what makes a run less than a finished recording of the real engine."""
+    """Return a warning for each reason to distrust a run: simulated, incomplete, being recorded, faulty, sampled."""
     warnings: list[str] = []
     for run in runs.to_pylist():
         warnings += _warnings(run)

@@ -26,7 +26,7 @@ def experiment_sentence(runs: pa.Table, num_found: int) -> str:
 
 
 def doubts(runs: pa.Table) -> list[str]:
-    """Count the runs that are less than a finished recording of the real engine.
+    """Return warnings that count the runs which are simulated, incomplete or still being recorded.
 
     Args:
         runs: Rows of ``runs`` of the whole experiment.

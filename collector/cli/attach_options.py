@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def share(text: str) -> float:
-    """A share in per cent, above 0 and at most 100, as a fraction."""
+    """Parse a percentage above 0 and at most 100 (``1%``) and return it as a fraction (0.01)."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)
     value = float(match[1]) / 100 if match else 0.0
     if not 0 < value <= 1:
@@ -95,7 +95,7 @@ def share(text: str) -> float:
 
 
 def size(text: str) -> int | None:
-    """A size in bytes; None without a limit."""
+    """Parse a size such as ``2GiB`` and return it in bytes, or None if it stands for no limit."""
     if text == NO_LIMIT:
         return None
     value = _quantity(text, {name: float(factor) for name, factor in SIZE_UNITS.items()})
@@ -105,7 +105,7 @@ def size(text: str) -> int | None:
 
 
 def duration(text: str) -> float | None:
-    """A time in seconds; None without a limit."""
+    """Parse a duration such as ``1h`` and return it in seconds, or None if it stands for no limit."""
     if text == NO_LIMIT:
         return None
     value = _quantity(text, TIME_UNITS)
@@ -115,7 +115,7 @@ def duration(text: str) -> float | None:
 
 
 def count(text: str) -> int:
-    """A number of runs, at least 1."""
+    """Parse a number of runs, which must be at least 1."""
     if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r:.40} is no number of runs from 1 on")
     return int(text)

@@ -1,4 +1,4 @@
-"""The parser that every command uses: its errors are sentences of ours."""
+"""The argument parser of every command: a wrong command line becomes one sentence (a ``RadixflowError``)."""
 
 import argparse
 from typing import NoReturn

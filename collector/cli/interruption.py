@@ -6,11 +6,11 @@ from types import FrameType, TracebackType
 from typing import Any
 
 CLEAN_UP_SECONDS = 60.0
-"""How long the clean-up after an interruption is left alone by further ones."""
+"""Seconds for which further interruptions are ignored, so that the clean-up after the first one can finish."""
 
 
 class Interruption:
-    """While active, the first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt; later ones leave the clean-up alone.
+    """While active, the first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt; later ones are ignored for a while.
 
     Should the clean-up hang, a later one interrupts that as well.
     """
@@ -35,7 +35,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def require_none(self) -> None:
-        """Act on an interruption that somebody's code has swallowed.
+        """Raise the interruption again if there was one and some code in between has caught and dropped it.
 
         Raises:
             KeyboardInterrupt: there was one.

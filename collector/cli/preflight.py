@@ -1,4 +1,4 @@
-"""What can be known to fail is said before an engine starts."""
+"""Checks before an engine starts: whatever is already known to fail is reported at once."""
 
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -2,5 +2,5 @@
 
 
 def printable_line(text: str) -> str:
-    """What a run says of itself may neither break the line nor steer the terminal."""
+    """Return text from a run with line breaks and control characters replaced, safe to print on one line."""
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)

@@ -39,10 +39,10 @@ def parse_record_options(words: Sequence[str]) -> tuple[argparse.Namespace, list
 
 
 def require_folder_name(name: str | None) -> None:
-    """Refuse a name that may not become a folder; None is no name.
+    """Refuse a name that cannot be used as the name of a folder. None means that no name was given, and passes.
 
     Raises:
-        RadixflowError: it has signs that we do not allow, or is too long.
+        RadixflowError: it contains characters that are not allowed, or is too long.
     """
     if name is not None and not re.fullmatch(r"[\w][\w.+=-]{,99}", name):
         raise RadixflowError(f"{name!r:.120} cannot name a folder: use up to 100 letters, digits and . _ + = -.")

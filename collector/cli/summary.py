@@ -41,7 +41,7 @@ def read_summary(run_paths: Sequence[Path]) -> tuple[list[Row], list[Row]]:
 
 
 def say_what_is_added_up(view: str) -> None:
-    """Tell the person that a long run is summed up: it takes seconds, once."""
+    """Print to stderr that a view of a long run is being computed, which takes seconds the first time."""
     print(f"Adding up {view} of the runs.", file=sys.stderr)
 
 
@@ -61,7 +61,10 @@ def print_tables(runs: list[Row], pairs: list[Row], out: TextIO) -> None:
 
 
 def format_value(value: Any, unit: str) -> str:
-    """A value with its unit and three significant digits; ``+`` shows the sign, ``%`` takes a fraction."""
+    """Write a value with its unit and three significant digits.
+
+    A ``+`` in ``unit`` shows the sign also of positive values; ``%`` writes a fraction as a percentage.
+    """
     if value is None:
         return UNKNOWN
     if unit == "%":

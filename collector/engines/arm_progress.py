@@ -1,4 +1,4 @@
-"""How far an arm is, read cheaply while it runs."""
+"""Progress of a running arm, from figures that cost little to read."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ ENGINE_STATUS = Path("writers", "engine.json")
 
 @dataclass(frozen=True, slots=True)
 class ArmProgress:
-    """A look at a running arm."""
+    """The progress of an arm at one moment."""
 
     policy: str
     """Policy of the arm."""
@@ -35,7 +35,7 @@ def num_rounds_so_far(run_path: Path) -> int | None:
 
 
 def estimate_seconds_left(elapsed: float, num_done: int, num_requests: int, seconds_of_arrivals: float) -> float | None:
-    """Time to the end by the pace so far, but no less than the arrivals that are still due.
+    """Estimate the seconds to the end from the pace so far; at least as long as requests are still due to arrive.
 
     Args:
         elapsed: Seconds since the first request was due.

@@ -1,4 +1,4 @@
-"""Keep the chatter of the engine and of its processes away from our output, but at hand when it fails."""
+"""Redirects what the engine and its processes print to a log file, which is read when the engine fails."""
 
 import io
 import os
@@ -25,7 +25,8 @@ class CapturedOutput:
     """Sends the file descriptors 1 and 2, and with them those of every child process, to a log file.
 
     With ``verbose`` nothing is hidden: descriptor 1 goes to stderr, so that stdout carries our data alone, and there is
-    no log. What is for people goes to :attr:`people`, what is data to :attr:`data`, inside and outside.
+    no log. Our own messages for people go to the stream :attr:`people` and our data to :attr:`data`; both work whether
+    or not output is being captured.
 
     Args:
         verbose: Show what the engine says instead of keeping it.

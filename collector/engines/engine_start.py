@@ -15,7 +15,7 @@ class _Interrupted(BaseException):
 
 @contextmanager
 def interruptible_start() -> Iterator[None]:
-    """While active, a KeyboardInterrupt that a signal handler raises gets through to the caller.
+    """Context in which a KeyboardInterrupt reaches the caller, although vLLM catches it while it starts its engine.
 
     While vLLM waits for its engine process (``zmq_socket_ctx``; 0.32.0), it drops a KeyboardInterrupt and goes on. The
     engine process, which a terminal interrupts as well, ends, and vLLM waits for it for ten minutes, or the recording

@@ -9,7 +9,7 @@ from radixflow.schema.writing.segment_writer import SegmentWriter
 
 @dataclass(slots=True)
 class Offer:
-    """One offered request and its fate; times are ``time.monotonic_ns``, None while unknown."""
+    """One offered request and what became of it. Times are ``time.monotonic_ns``, None while they are unknown."""
 
     request: OfferedRequest
     offered_ns: int
@@ -35,14 +35,14 @@ class Offer:
 
 @dataclass(slots=True)
 class OfferLog:
-    """The offers of one arm; each is written once, when its fate is known."""
+    """The offers of one arm. Each becomes a row of ``offers`` once, when it has finished, failed or been refused."""
 
     writer: SegmentWriter
     """Writes the table ``offers``."""
     num_ended: int = 0
-    """Offers whose fate is known."""
+    """Number of offers that have ended, in whatever way."""
     open_offers: dict[str, Offer] = field(default_factory=dict)
-    """Offers whose fate is not known yet, by request id, in order of sending."""
+    """Offers that have not ended yet, by request id, in the order of sending."""
 
     def expect(self, requests: list[OfferedRequest], start_ns: int) -> list[Offer]:
         """Open the offers of a stream that starts at ``start_ns``."""
@@ -58,7 +58,7 @@ class OfferLog:
             self.writer.append("offers", offer.row())
 
     def end(self, offer: Offer, outcome: str, reason: str | None = None) -> None:
-        """Settle the fate of an offer and write it; a second settlement is ignored."""
+        """Record how an offer ended and write its row; calling it again for the same offer does nothing."""
         if self.open_offers.pop(offer.request.request_id, None) is None:
             return
         offer.outcome, offer.outcome_reason = outcome, reason
@@ -66,6 +66,6 @@ class OfferLog:
         self.writer.append("offers", offer.row())
 
     def end_all(self, outcome: str, reason: str | None = None) -> None:
-        """Settle every open offer alike: the arm has ended before them."""
+        """Record the same end for every offer that is still open, because the arm ended before they did."""
         for offer in list(self.open_offers.values()):
             self.end(offer, outcome, reason)

@@ -1,4 +1,4 @@
-"""What recording costs: the same stream under each way of recording, in turn and repeatedly, on one engine."""
+"""Measures what recording costs: serves the same stream under each way of recording, repeatedly, on one engine."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class RecordingArm:
 
     Attributes:
         name: As in the report.
-        settings: What the recorder is told beside the run directory; None where there is none.
-        is_observed: Whether the scheduler is ours; else it is vLLM's own class.
+        settings: Settings of the recorder besides the run directory; None where nothing is recorded.
+        is_observed: Whether the scheduler is our subclass with its hooks; if not, it is vLLM's own class.
     """
 
     name: str
@@ -97,7 +97,7 @@ def measure(
         engine: Serves it.
         arms: The arms; the first one is what the others are compared with.
         requests: The stream. One half arrives one by one, a request a step, the other half at once.
-        repeats: Turns that count.
+        repeats: How many times each arm serves the stream, besides the first time, which is not counted.
         folder: Where runs may be written.
         on_progress: Told what is being done.
 
@@ -169,7 +169,9 @@ def _stored(run: Path) -> Stored:
 
 
 def cost_of_worker_calls(folder: Path) -> float:
-    """CPU time of what the worker's recorder does in one round of five components (us): too little to be seen there.
+    """Measure the CPU time (us) of the worker's recorder for one round of five components, in a loop of its own.
+
+    Within a served stream it is too short to be told from noise.
 
     Args:
         folder: Where a run may be written.

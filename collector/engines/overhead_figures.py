@@ -12,11 +12,11 @@ from radixflow.collector.engines.overhead_arms import ArmCosts
 
 AIM_ROUND_US = 20.0
 AIM_ROW_US = 2.0
-"""What recording may add to the CPU time of a round, and for each of its rows (us)."""
+"""Goal: most CPU time that recording adds to a round, and for each row of it, in microseconds."""
 AIM_FRACTION = 0.01
-"""What it may add to the time of a round of the tiny engine."""
+"""Goal: most that recording adds to a round of the tiny engine, as a fraction of the round's time."""
 AIM_ROW_BYTES = 15.0
-"""Bytes of a stored row."""
+"""Goal: most bytes of a stored row."""
 
 
 @dataclass(frozen=True)

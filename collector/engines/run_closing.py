@@ -1,4 +1,4 @@
-"""The end of a run: what its writers report goes into the manifest, with the state that the run is really in."""
+"""Closes a run: sums up in the manifest what its writers report, and says which state the run is in."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ def close_run(path: Path, manifest: Manifest, state: str, observers: Sequence[st
         path: The run.
         manifest: Its manifest; changed in place.
         state: ``complete`` or ``incomplete``; a writer that did not close makes it incomplete.
-        observers: Writers that were there, even if they could not leave a word.
+        observers: Names of writers that took part, even if they left no status file.
     """
     writers = RunDirectory(path).writers()
     nothing: dict[str, Any] = {}

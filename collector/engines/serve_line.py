@@ -66,7 +66,7 @@ def named_model(words: Sequence[str]) -> str | None:
 def make_serve_line(
     words: Sequence[str], settings: AttachSettings, shipped: ModelChoice | None, environment: dict[str, str]
 ) -> ServeLine:
-    """Let vLLM read and check the words of ``vllm serve``, and add what records; starts nothing.
+    """Let vLLM parse and check the words of ``vllm serve``, and add the options that record. Starts no engine.
 
     Args:
         words: What would follow ``vllm serve``.

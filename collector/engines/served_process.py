@@ -1,4 +1,4 @@
-"""``vllm serve`` as a child of ours: signals handed on, recording started and stopped, its end told apart."""
+"""Runs ``vllm serve`` as a child process: passes signals on, starts and stops recording, and reports how it ended."""
 
 import os
 import signal
@@ -17,9 +17,9 @@ from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.run_files.run_directory import RunDirectory
 
 CLOSING_SECONDS = 5.0
-"""How long a server that is asked to end is left alone for its run to be closed first."""
+"""Seconds that a server is given to close its run before a signal that ends it is passed on."""
 END_SECONDS = 15.0
-"""How long processes of the server that are still at work may take after its end."""
+"""Seconds that other processes of the server are given to end after the server itself has ended."""
 POLL_SECONDS = 0.2
 START_SIGNAL, STOP_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 _END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -1,4 +1,4 @@
-"""Sends a stream at its times and follows every request to its end, whatever engine is behind."""
+"""Sends each request of a stream when it is due and follows it to its end, on any kind of engine."""
 
 import asyncio
 import time

@@ -183,7 +183,7 @@ def engine_facts(config: Any) -> tuple[dict[str, object], dict[str, object]]:
 
 
 def one_line(error: object) -> str:
-    """The text of an error in one line of bearable length, with an end to its sentence."""
+    """Return the text of an error as one line, cut to a readable length and ended with a full stop."""
     text = " ".join(str(error).split()) or type(error).__name__
     if len(text) > 300:
         text = text[:297] + "..."

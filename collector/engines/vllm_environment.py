@@ -1,4 +1,4 @@
-"""Is there a vLLM that we can use here, for which device, and what it must find in its environment."""
+"""Finds the installed vLLM, checks that it and the device are supported, and sets the environment that it needs."""
 
 import os
 from importlib import metadata, util

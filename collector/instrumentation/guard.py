@@ -10,9 +10,10 @@ from typing import Any
 
 
 def never_raises(method: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a listener's method: its first failure is said once, and the listener lets go for good.
+    """Decorate a method of a listener so that it never raises.
 
-    The listener needs ``is_broken`` and ``let_go(error)``.
+    After the first exception the listener stops recording for good (``let_go``), and one sentence on stderr says so.
+    The listener must have the attribute ``is_broken`` and the method ``let_go(sentence)``.
     """
 
     @functools.wraps(method)
@@ -50,11 +51,11 @@ def never_raises(method: Callable[..., None]) -> Callable[..., None]:
 
 
 def give_up(listener: Any, where: str, error: Exception) -> None:
-    """Say that a listener failed, and let it go for good.
+    """Report on stderr that a listener failed, and stop its recording for good.
 
     Args:
         listener: As for :func:`never_raises`.
-        where: What it was doing.
+        where: What it was doing, as a few words for the message.
         error: What went wrong.
     """
     listener.is_broken = True

@@ -1,4 +1,4 @@
-"""An engine process ends with the process that started it, even where that one was killed."""
+"""Makes the engine process end when the process that started it has gone, even if that one was killed."""
 
 import multiprocessing
 import os
@@ -8,7 +8,7 @@ import time
 from multiprocessing.process import BaseProcess
 
 PATIENCE_SECONDS = 30.0
-"""How long this process may take to end by itself."""
+"""Seconds that this process is given to end after SIGTERM before it is made to end."""
 
 
 def end_with_parent() -> None:

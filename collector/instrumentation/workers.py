@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RecordsSpans:
-    """Mixin before a vLLM worker class. Without a run directory in its settings it records nothing."""
+    """Mixin to put before a vLLM worker class. It records nothing unless its settings name a run directory."""
 
     _components: WorkerComponents | None = None
     _hooks: RunnerHooks | None = None

@@ -1,4 +1,4 @@
-"""The folder in which shipped models are kept, each under a digest of all that made it."""
+"""The folder in which shipped models are kept, each under a digest of everything that it was made from."""
 
 import hashlib
 import json

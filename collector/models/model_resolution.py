@@ -1,4 +1,4 @@
-"""From the name on the command line to what vLLM loads."""
+"""Finds the model that a name on the command line means: shipped, in a local folder, or on the Hugging Face hub."""
 
 import os
 import re

@@ -109,7 +109,7 @@ ALIASES: dict[str, tuple[Policy, str]] = {
         "experiment: scan on, but never to evict what waiters still share",
     ),
 }
-"""Alias to policy and one line of help."""
+"""Each alias with its policy and one line of help."""
 
 
 def parse_policy(name: str) -> Policy:

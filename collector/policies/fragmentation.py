@@ -1,4 +1,4 @@
-"""The fragmentation guard: put a branch off rather than cut its next aligned segment short."""
+"""The fragmentation guard: defer a branch to a later round rather than schedule a shortened segment of it."""
 
 from __future__ import annotations
 

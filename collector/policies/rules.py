@@ -1,4 +1,4 @@
-"""A policy's name turned into the rules that a scan asks at each visit."""
+"""Makes the scheduling rules of a policy, which a scan asks at each visit to a waiting request."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ ADMISSION_RULES: dict[str, type[HeldRequests]] = {
 
 
 def rules_of(policy: Policy) -> tuple[VisitRule, ...]:
-    """The visit rules of a policy in the order in which they are asked; empty when native code decides alone.
+    """Return the rules of a policy in the order in which they are asked; none if vLLM's own code decides alone.
 
-    Who is held is not looked up; who is BLOCKED is skipped whatever the budget; the guard sees only the rest.
+    Admission comes first, so that a held request costs no lookup; then the traversal skips BLOCKED requests, whatever
+    is left of the budget; the fragmentation guard is asked only about the others.
     """
     rules: list[VisitRule] = []
     if policy.admission in ADMISSION_RULES:

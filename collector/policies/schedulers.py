@@ -18,7 +18,10 @@ SETTINGS_KEY = "radixflow"
 
 
 class FollowsPolicy(InstalledScan):
-    """Mixin before a vLLM Scheduler class: follows ``additional_config["radixflow"]["policy"]`` or its own default."""
+    """Mixin to put before a vLLM Scheduler class, which then follows a policy.
+
+    The policy is named in ``additional_config["radixflow"]["policy"]``; without a name :attr:`default_policy` holds.
+    """
 
     default_policy = "radixflow-immediate"
 

@@ -1,4 +1,4 @@
-"""What is left of a round's tokens and rows at each point of the scan.
+"""Follows how much of a round's token budget and row capacity is left at each point of the scan.
 
 ``schedule()`` keeps its budgets in local variables; every scheduled request passes through ``allocate_slots``, so they
 can be followed from there. A step that preempts gives tokens back, but vLLM does not scan the waiting queue then.

@@ -1,4 +1,4 @@
-"""Which cached prefixes the free list would give up if a waiting request were taken, without allocating anything."""
+"""Predicts which cached prefixes would be evicted if a waiting request were selected, without allocating anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from vllm.v1.core.kv_cache_utils import get_block_hash
 
 STATE_BLOCKS_A_REQUEST = 2
-"""Blocks that a running request holds in each group of recurrent state: that of its last state, and the next."""
+"""Blocks that a running request holds in each recurrent-state group: the one of its last state, and the next one."""
 
 
 def hashes_at_risk(scan: Any, request: Any) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""When new recurrent states are entered into the prefix cache: one interval a request, whatever its number of groups.
+"""Times the entry of new recurrent states into the prefix cache (``publish``), as one interval a request.
 
 vLLM enters them when it allocates a row, before the forward pass that writes them.
 """
@@ -30,7 +30,7 @@ def _observing(native: Any) -> Any:
 
 
 def reaches_boundary(state_manager: Any, request: Any, num_tokens: int) -> bool:
-    """Whether so many tokens of a request end at a place at which a state can be entered: most decode steps do not.
+    """Whether this many tokens of a request end where a state can enter the prefix cache; most decode steps do not.
 
     Args:
         state_manager: One manager of recurrent state.

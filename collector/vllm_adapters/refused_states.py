@@ -1,4 +1,4 @@
-"""Recognises, without a lookup, a request that waits for a state at which the scan has just met another one.
+"""Recognises, without a costly lookup, a request that waits for the same state as one refused just before.
 
 A native lookup walks the whole prompt. Equal block hashes mean equal prefixes; so a request that carries the hash of
 the awaited state matches at least as far, and it matches no further unless its next block is cached by the attention

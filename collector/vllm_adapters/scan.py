@@ -1,4 +1,7 @@
-"""The neutral words for one waiting-queue scan: what policies decide with and what recorders are told."""
+"""The interface between vLLM's waiting-queue scan, the policies that decide in it and the recorders that observe it.
+
+It is the same for every supported vLLM version.
+"""
 
 from __future__ import annotations
 
@@ -98,16 +101,21 @@ class ComponentListener:
     walk through the prefix cache, ``publish`` the entry of new states into it, ``update`` the processing of an output.
 
     Attributes:
-        sees_selection: Whether it wants to be told of the selection, too, of which the scan's listener knows.
+        sees_selection: Whether it is also told when schedule() itself begins and ends (``selection``).
     """
 
     sees_selection = True
 
     def begin(self, component: str, output: Any = None) -> None:
-        """A component begins to work; on a round that has been decided before, if that one's output is given."""
+        """A component begins to work.
+
+        Args:
+            component: Its name.
+            output: The output of the round that it works on, if that round was decided before; else None.
+        """
 
     def end(self) -> None:
-        """It has ended, be it with an exception."""
+        """The component that began last has ended, normally or with an exception."""
 
     def decided(self, output: SchedulerOutput) -> None:
         """schedule() hands this out; what follows, until :meth:`handed_over`, is the executor taking it."""
@@ -129,7 +137,7 @@ class ScanListener:
         """schedule() begins; rules have not been asked yet."""
 
     def released(self, request: Request, reason: str) -> None:
-        """Admission let a request through that it could have held: the reason is the rule's word for it."""
+        """An admission rule released a request; ``reason`` is the rule's word for why."""
 
     def visited(self, request: Request) -> None:
         """The scan reached a waiting request."""

@@ -1,4 +1,4 @@
-"""What every supported vLLM has in common: the hooks around one schedule() call, without a copy of it.
+"""Hooks around one schedule() call that are the same in every supported vLLM; no line of vLLM's code is copied.
 
 A version's own module adds how a visit to a waiting request is seen and refused. Everything else here only observes.
 """
@@ -33,7 +33,7 @@ STATUS_REASONS = {
 
 
 class HookedKVCacheManager(KVCacheManager):
-    """vLLM's own manager; lookups and allocations are told to the scan. ``scan`` is None in a shadow."""
+    """vLLM's own manager, which also reports lookups and allocations to the scan. In a shadow, ``scan`` is None."""
 
     scan: ScanHooks | None = None
 
@@ -127,7 +127,7 @@ class ScanHooks:
         return self._hit_at_gate[1]
 
     def refusal_of_hit(self, blocks: Any, matched_tokens: int, managers: Any = None) -> StateRefusal | None:
-        """The native predicate: the deepest state of a hit carries a mark of this step.
+        """Repeat vLLM's state check: a hit is refused if the longest state in it is marked as written in this step.
 
         Args:
             blocks: Blocks of the hit, one sequence a group.
@@ -175,7 +175,7 @@ class ScanHooks:
         return self._pause_state.name != "UNPAUSED"  # type: ignore[attr-defined]
 
     def unsupported_configuration(self) -> str | None:
-        """What in the engine's configuration rules cannot look through, in words; None if there is nothing.
+        """Name the setting of the engine with which scheduling rules do not work; None if there is no such setting.
 
         A hit in a remote cache is known only to native code, in the middle of its own visit.
         """
@@ -210,7 +210,7 @@ class ScanHooks:
         return output
 
     def timed(self, component: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call something as a component; who listens is told of its end also when it raises."""
+        """Call a function and report it as an interval of a component, whose end is reported also if it raises."""
         components = self.components
         if components is None or (component == "selection" and not components.sees_selection):
             return call(*args, **kwargs)
@@ -253,7 +253,7 @@ class ScanHooks:
             self.listener.looked_up(request, hit[0].blocks, hit[1])
 
     def hit_at_gate(self, request: Any) -> Any | None:
-        """The hit that a rule has just looked up for this request, once: the state has not changed since."""
+        """Return, once, the hit that a rule looked up for this request at the gate; vLLM need not look again."""
         held, self._hit_at_gate = self._hit_at_gate, None
         return held[1] if held is not None and held[0] is request else None
 

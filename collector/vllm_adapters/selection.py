@@ -1,4 +1,4 @@
-"""Chooses the adapter for the installed vLLM by looking at what it has, and refuses what nobody has tested."""
+"""Chooses the adapter for the installed vLLM by the hooks that it has, and refuses a version that was not tested."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ShadowHashMap:
 
 
 class ShadowBlocks:
-    """The copies of blocks made so far, so that one real block has one copy; they belong to the shadow pool."""
+    """The copies of blocks made so far: each real block is copied once, and the copies belong to the shadow pool."""
 
     def __init__(self, pool: BlockPool) -> None:
         self._pool = pool
@@ -127,7 +127,7 @@ class ShadowFreeQueue:
 
 
 def shadow_of(kv_cache_manager: Any) -> Any:
-    """A shadow of a KVCacheManager on which native calls for *waiting* requests leave the real one untouched.
+    """Make a shadow of a KVCacheManager: vLLM's calls for *waiting* requests on it leave the real one unchanged.
 
     Requests passed to it should be copies too (``copy.copy``): native code writes to some of their fields.
     """

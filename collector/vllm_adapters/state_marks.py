@@ -1,4 +1,4 @@
-"""Who marked which recurrent state as being written in this step, and whether somebody really is writing it.
+"""Finds out which request marked a recurrent state as being written in this step, and whether it really writes it.
 
 vLLM keeps a set of hashes only (``MambaManager.cached_blocks_this_step``). The managers of the running scheduler get a
 subclass that looks at the set before and after each call; native decisions are untouched. The precise subclass (the

@@ -1,4 +1,4 @@
-"""Arrival processes: at which time each request group is due."""
+"""Arrival processes: when each request group of a stream is due to be sent."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""What fits the engine: overlength prompts are rejected by name, never cut."""
+"""Separates the prompts that are too long for the engine; they are rejected with a sentence, never cut."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

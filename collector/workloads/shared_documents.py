@@ -17,10 +17,10 @@ NAME = "shared-documents"
 REGIMES = ("cold", "mixed", "reuse")
 INPUT_ORDERS = ("shuffled", "grouped")
 MAXIMUM_REQUESTS = 100_000
-"""More would not fit the memory of the client, which makes the whole stream before it sends any of it."""
+"""Most requests of a stream. The client makes the whole stream before it sends any of it, so it must fit its memory."""
 MAXIMUM_DOCUMENT_TOKENS = 1_000_000
 LOWEST_RATE = 0.001
-"""Questions a second; below, arrivals are years apart."""
+"""Lowest rate, in questions a second; anything lower would be a mistake, with hours between arrivals."""
 FIRST_TOKEN_ID = 2  # 0 and 1 are the unknown and the end token of the shipped tokenizer
 
 

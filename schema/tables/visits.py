@@ -5,7 +5,7 @@ import pyarrow as pa
 from radixflow.schema.tables.columns import NAME, column, table
 
 MAXIMUM_VISIT_ROUNDS = 64
-"""Most consecutive rounds that one row may cover. The view round_visits looks back exactly so far before a window."""
+"""Most rounds that one row may cover, so that a window reads few rows from before it; round_visits relies on it."""
 
 VISITS = table(
     "visits",

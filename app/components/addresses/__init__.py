@@ -1,1 +1,1 @@
-"""What stands in the address of a page, and links from one page to another."""
+"""The query parameters in a page's address, and links from one page to another."""

@@ -1,15 +1,15 @@
-"""What an address may say: numbers that no element could take are dropped before one reads them."""
+"""Cleans the query parameters of an address: numbers that an input element could not accept are removed."""
 
 import math
 
 import streamlit as st
 
 _NUMBERS = {"from": 1e15, "to": 1e15, "round": 2.0**53}
-"""Parameter to the greatest magnitude that it may have."""
+"""Each numeric query parameter with the largest absolute value that it may have."""
 
 
 def drop_unusable_numbers() -> None:
-    """Drop parameters of the address that are no number or too large: an element raises an error over some."""
+    """Remove query parameters that should be numbers and are not, or are too large for an input element."""
     for name, most in _NUMBERS.items():
         if name in st.query_params and not _is_usable(st.query_params[name], most):
             del st.query_params[name]

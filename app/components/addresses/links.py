@@ -1,4 +1,4 @@
-"""Ways from one page to another. What the other page shows is handed over, and then stands in its address.
+"""Links from one page to another, which hand over what the other page shall show.
 
 Streamlit refuses to set a parameter of the address to which a control of the page is bound, as those of an arm, a round
 and a request are. So the controls of the next page take their values from the session instead.
@@ -53,7 +53,7 @@ def open_request_of(mark: list[str]) -> None:
 
 
 def arrive(runs: pa.Table) -> None:
-    """Take over what another page handed over; call it before the controls of an arm, a round or a request are drawn.
+    """Apply what another page handed over. Call it before the controls for arm, round or request are drawn.
 
     Args:
         runs: Rows of ``runs``.

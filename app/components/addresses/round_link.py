@@ -1,4 +1,4 @@
-"""The way from the timeline to the page of a round."""
+"""Links from the timeline to the page of a round or a request."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ _ASKED = "round_asked_for"
 
 
 def ask_to_open(run: int | None, number: int) -> None:
-    """Remember that a person wants to see a round; a callback cannot leave its page by itself.
+    """Remember that a person asked for a round: a Streamlit callback cannot switch pages by itself.
 
     Args:
         run: Index of the run; None for the first one.
@@ -18,7 +18,7 @@ def ask_to_open(run: int | None, number: int) -> None:
 
 
 def open_asked_round(labels: dict[int, str]) -> None:
-    """Go to the page of the round that was asked for, if one was.
+    """Switch to the page of the round that was asked for, if there is one.
 
     Args:
         labels: Index of each run to its name.
@@ -29,7 +29,7 @@ def open_asked_round(labels: dict[int, str]) -> None:
 
 
 def show_ways(label: str, number: int | None, request: str | None) -> None:
-    """Show the ways to the pages of what is selected.
+    """Show links to the pages of the selected round and request.
 
     Args:
         label: Name of the run.

@@ -1,1 +1,1 @@
-"""What a person chooses: arms, rounds, requests, clocks; each choice stands in the address."""
+"""Controls for arms, rounds, requests and clocks. Each choice is kept in the address, so that a link repeats it."""

@@ -1,4 +1,4 @@
-"""On which clock a figure shows costs: kept in the address."""
+"""The control for the clock on which costs are shown, kept in the address."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ def choose_clock(measured: list[str]) -> str:
     """Ask for one of the clocks that measured something; the last one, nearest to the device, is the default.
 
     Args:
-        measured: The clocks.
+        measured: Names of the clocks on which both runs have costs.
     """
     if len(measured) == 1:
         return measured[0]

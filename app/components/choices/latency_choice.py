@@ -1,4 +1,4 @@
-"""Which latency a page shows: kept in the address."""
+"""The controls for the latency that a page shows, kept in the address."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from radixflow.app.sentences.latency import INTERVALS, INTERVALS_OF, SUBJECTS
 
 
 def choose_latency() -> tuple[str, str]:
-    """Ask for a subject and an interval of it, and return both."""
+    """Show the controls and return the subject (``branch`` or ``group``) and the interval that were chosen."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         subject = st.segmented_control(
             "Of",

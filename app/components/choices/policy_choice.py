@@ -22,6 +22,6 @@ def choose_policies(pairs: pa.Table) -> tuple[str, str] | None:
 
 
 def show_doubts(sentences: list[str]) -> None:
-    """Warn of runs that are less than a finished recording; of many runs they are counted, not named."""
+    """Show warnings about runs that are incomplete, simulated or still recorded, counted rather than named."""
     if sentences:
         st.warning("  \n".join(sentences), icon=":material/warning:")

@@ -1,1 +1,1 @@
-"""What every page has: its frame, its lead sentence, the opened runs, links, escaped text."""
+"""What every page has: its head, its lead sentence, the choice of runs, and the name of the workbench."""

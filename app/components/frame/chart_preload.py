@@ -1,4 +1,4 @@
-"""Lets the browser read Plotly while the server adds up: Streamlit asks for it only with the first figure of a page.
+"""Makes the browser load Plotly while the server still computes; Streamlit loads it only with the first figure.
 
 The file is the one that Streamlit brings and would load anyway. Should another release name it differently, nothing is
 loaded early, and nothing else changes.
@@ -11,7 +11,7 @@ import streamlit as st
 
 
 def preload_charts() -> None:
-    """Ask the browser for the code of figures; once a page."""
+    """Make the browser load the JavaScript of figures now. Call it once a page."""
     script = _script()
     if script:
         st.html(script, unsafe_allow_javascript=True)

@@ -14,7 +14,7 @@ _WIDE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 1.4rem 2.5rem 3rem; }
 [data-testid="stHeader"] { background: transparent; }
 </style>"""
-"""A timeline wants the room that Streamlit leaves free around a page."""
+"""Style sheet that narrows Streamlit's margins around a page, because a timeline needs the width."""
 
 
 def start_page(title: str, runs: pa.Table) -> None:

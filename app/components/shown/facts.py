@@ -1,4 +1,4 @@
-"""Facts about runs in tables: what they are, and what is wrong with them."""
+"""Tables with the facts of runs, and with the faults found in them."""
 
 import pyarrow as pa
 import streamlit as st

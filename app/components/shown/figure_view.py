@@ -1,4 +1,4 @@
-"""One way to put a figure, or a table, on a page."""
+"""Puts a figure or a table on a page, with its downloads."""
 
 import hashlib
 from collections.abc import Callable
@@ -49,7 +49,8 @@ def show_table(table: pa.Table, empty: str, view: str = "", absent: str = "not m
         table: The table.
         empty: What to say when it is empty.
         view: View from which the columns come; what they mean is then shown when hovering over their titles.
-        absent: What stands for NULL; another word only where NULL means that there is no such thing.
+        absent: What is written where a value is NULL. The default suits values that were not measured; another word is
+            for columns in which NULL means that there is no such thing.
     """
     if table.num_rows == 0:
         st.caption(empty)

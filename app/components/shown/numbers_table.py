@@ -1,4 +1,4 @@
-"""One row of a view written downwards: what each number is called, what it is, what it means."""
+"""Shows one row of a view as a list: name, value and meaning of each number."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The timeline as a person moves it: its window, its selection, its view in the browser."""
+"""The controls of the timeline: which window is visible, what is selected, and the figure in the browser."""

@@ -55,14 +55,14 @@ def forget_window() -> None:
 
 
 def follow_view() -> None:
-    """Take over the range to which the mouse or a key has moved the figure."""
+    """Callback: make the range that mouse or keyboard moved the figure to the window of the page."""
     visible = st.session_state[VIEW].get("range")
     if visible:
         move_window(Window(st.session_state["axis"], float(visible[0]), float(visible[1])))
 
 
 def follow_jump(window: Window, selection: Selection) -> None:
-    """Go where a key of the figure asked to go."""
+    """Callback: move the window as a key asked (previous or next bubble, whole run), or open the selected round."""
     asked = st.session_state[VIEW].get("jump")
     if asked == "whole":
         forget_window()
@@ -73,7 +73,7 @@ def follow_jump(window: Window, selection: Selection) -> None:
 
 
 def follow_pick() -> None:
-    """Open the round that was clicked, or select it."""
+    """Callback: open the round that was clicked, or select it if Shift was held."""
     event: dict[str, Any] = st.session_state[VIEW]
     if event.get("open"):
         ask_to_open(*event["open"])
@@ -88,6 +88,6 @@ def _jump(window: Window, selection: Selection, direction: str) -> None:
 
 
 def move_window(window: Window) -> None:
-    """Move the window; as many digits are kept as its length calls for, so that addresses stay short."""
+    """Set the window of the page, rounded to what its length makes visible, so that addresses stay short."""
     digits = 4 - math.floor(math.log10(max(window.high - window.low, 1e-9)))
     st.session_state["from"], st.session_state["to"] = round(window.low, digits), round(window.high, digits)

@@ -10,10 +10,10 @@ from radixflow.app.figures.style import layout
 from radixflow.app.figures.style.palette import CAUSE_STYLES, GUIDE, USED
 
 _DEEPEST = 24
-"""Longest chain that is drawn one column a step."""
+"""Most steps of a chain of producers that get a column each; longer chains share the last column."""
 
 _ASIDE = {"being_written": -0.12, "marked_again": 0.12}
-"""Shift of an arrow's end by its cause, in lines: a pair may have both."""
+"""How far an arrow's end is moved for its cause, as a share of a line: one pair may have arrows of both causes."""
 
 
 class _Edge(NamedTuple):

@@ -29,7 +29,7 @@ _QUANTITIES = (
 
 
 def fullness_by_round(table: pa.Table, runs: pa.Table) -> go.Figure:
-    """Draw what each round used, with what a READY request would have added on top, under the limit.
+    """Draw rows and tokens that each round used, on top what READY requests would have added, and the limit as a line.
 
     Args:
         table: Rows of ``queries.fullness.fullness_by_round``.

@@ -9,7 +9,7 @@ from radixflow.app.figures.style.arm_rows import rows_by_arm
 
 
 def waiting_against_executing(parts: pa.Table, runs: pa.Table) -> go.Figure:
-    """Draw one point a branch: to the right it executed longer, upwards it waited longer. Refused ones are diamonds.
+    """Draw one point a branch, executing time to the right and waiting time upwards; a diamond if it was ever BLOCKED.
 
     Args:
         parts: Rows of ``queries.latency.parts``.

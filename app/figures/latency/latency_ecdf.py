@@ -9,7 +9,7 @@ from radixflow.app.figures.style.arm_rows import rows_by_arm
 
 
 def latency_ecdf(table: pa.Table, runs: pa.Table, title: str) -> go.Figure:
-    """Draw, for each arm, the share of values that are at most so long.
+    """Draw, for each arm, the cumulative distribution: the share of values up to the latency on the axis.
 
     Args:
         table: Rows of ``queries.latency.ecdf``.

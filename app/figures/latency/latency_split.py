@@ -1,4 +1,4 @@
-"""What the mean latency consists of, one bar an arm."""
+"""The parts of the mean latency (sending, waiting, executing), one bar an arm."""
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -11,7 +11,7 @@ _PARTS = {"sending": "mean_sending_ms", "waiting": "mean_waiting_ms", "executing
 
 
 def latency_split(split: pa.Table) -> go.Figure:
-    """Draw the mean time on the way, waiting and executing, stacked to the mean latency.
+    """Draw the mean times of sending, waiting and executing, stacked; together they are the mean latency.
 
     Args:
         split: Rows of ``queries.latency.split``.

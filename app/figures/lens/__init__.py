@@ -1,1 +1,1 @@
-"""One round and one request, close up."""
+"""Figures of the pages that show one round or one request close up."""

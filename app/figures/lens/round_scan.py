@@ -32,7 +32,7 @@ _REFUSALS = {
 }
 """Style of a refusal to the colour and symbol of its mark."""
 _SMALL = 0.15
-"""Share of the budget below which the axis follows what was taken: else bars of a few tokens could not be seen."""
+"""If less than this share of the token budget was used, the axis ends soon after it, so that bars can be seen."""
 
 
 def round_scan(rounds: pa.Table, scan: pa.Table) -> go.Figure:

@@ -1,4 +1,4 @@
-"""The rows of a table by arm, with the look and the label that an arm has in every figure."""
+"""Splits a table by arm, and gives each arm the label, colour, dash and symbol that it has in every figure."""
 
 from typing import Any, NamedTuple
 

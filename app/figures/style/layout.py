@@ -68,7 +68,7 @@ def empty_figure(sentence: str, height: int = 240) -> go.Figure:
 
 
 def on_row(trace: dict[str, Any], row: int) -> dict[str, Any]:
-    """Put a trace on a row of subplots."""
+    """Return a trace with the axes of a row of subplots, counted from 1."""
     number = "" if row == 1 else row
     return trace | {"xaxis": f"x{number}", "yaxis": f"y{number}"}
 

@@ -34,7 +34,7 @@ TOKEN_LIMITED = "#9A9A9A"
 OTHER = "#5C5C5C"
 USED = "#0072B2"
 GUIDE = "#8A8A8A"
-"""Capacity and budget lines, and other marks that are not data."""
+"""Colour of capacity and budget lines and of other lines that are not data."""
 SELECTION = "#D81B9A"
 """Outline of what a person has selected; no meaning of a slot has this colour."""
 

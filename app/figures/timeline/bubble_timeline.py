@@ -34,7 +34,7 @@ class TimelineData(NamedTuple):
         axis: ``time`` (ms since the first round of each run) or ``round``.
         low: Left end of the visible window.
         high: Right end of the visible window.
-        level: How far the raster is thinned, in words, for the corner.
+        level: How many rounds one drawn rectangle stands for, in words; shown in the corner.
         spans: Rows of ``queries.spans.spans``; only the axis of time shows them.
         arrows: Rows of ``queries.dependencies.arrows`` for what is selected.
         selected_run: Run in which a round is selected; None for every run.

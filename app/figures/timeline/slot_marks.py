@@ -1,4 +1,4 @@
-"""From rows of the slot raster to rectangles: what is drawn, apart from how Plotly draws it."""
+"""Turns rows of the slot raster into rectangles, independently of how Plotly draws them."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from radixflow.app.figures.style.layout import plain
 from radixflow.app.figures.style.palette import SLOT_STYLES, group_shade, slot_style_key
 
 _CELL_INSET = 0.06
-"""Free share of a slot below and above a cell, so that single rows can be told apart."""
+"""Share of a slot's height left free below and above a cell, so that neighbouring rows can be told apart."""
 _ROUND_WIDTH = 0.94
 """Width of a round where rounds, not time, are on the axis."""
 

@@ -1,4 +1,4 @@
-"""The control file of a recorded server: one word that says whether to record; anybody writes, the engine reads."""
+"""The control file of a recorded server: it holds one word that tells the engine process whether to record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_word(path: Path, word: str) -> None:
 
 
 class ControlFile:
-    """A control file as its reader sees it: writing the same word again counts.
+    """The control file as the engine process reads it; a word that is written again counts as a new word.
 
     Args:
         path: The file; it need not be there.
@@ -40,18 +40,21 @@ class ControlFile:
         self._seen: tuple[int, int] | None = None
 
     def tell(self, word: str) -> None:
-        """Say what is the case, without hearing it as a wish; a wish that waits is left, and a disk that refuses."""
+        """Write the present state into the file, without taking it for a request of somebody else.
+
+        A request that has not been read yet is not overwritten, and a disk that refuses the write is ignored.
+        """
         if self._version() == self._seen:
             with suppress(OSError):
                 write_word(self.path, word)
             self._seen = self._version()
 
     def forget(self) -> None:
-        """Take what is there for heard: it is of an earlier server."""
+        """Ignore the word that the file holds now, since it was meant for an earlier server."""
         self._seen = self._version()
 
     def new_word(self) -> str | None:
-        """The word that was written since the last look, None without one; other text is handed on as it is."""
+        """Return the word written since the last call, or None if there is none; unknown text is returned as it is."""
         version = self._version()
         if version is None or version == self._seen:
             return None

@@ -24,14 +24,14 @@ from radixflow.schema.writing.segment_writer import SegmentWriter
 
 POLL_SECONDS = 0.2
 PATIENCE_SECONDS = 30.0
-"""Longest wait for the last rounds of a run, and for its other writers."""
+"""Seconds to wait at most for the last rounds of a run, and for its other writers to close."""
 END_REASONS = {
     "max_size": "it has reached its size",
     "max_duration": "it has lasted its time",
     "stopped": "recording was stopped",
     "server_closed": "the server closed",
 }
-"""Why a run ended, as its manifest says it, to the words for a person."""
+"""The ``end_reason`` of a manifest to the words in which a person is told."""
 
 
 @dataclass

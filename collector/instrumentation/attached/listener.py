@@ -1,4 +1,4 @@
-"""The listener of a recorded server: it stays with the scheduler while runs come and go."""
+"""The scheduler's listener on a recorded server: it stays while one run ends and the next begins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from radixflow.collector.vllm_adapters.scan import ComponentListener, ScanListen
 RUN_ATTRIBUTE = "radixflow_run"
 """Name under which the folder of the run that a round belongs to travels on vLLM's SchedulerOutput to the workers."""
 WITHIN_A_STEP = ("visited", "skipped", "looked_up", "split", "allocated")
-"""Hooks that are told once a visit: the recorder of the run gets them without a detour."""
+"""Methods that are called for every visit. For speed, the scan calls those of the present run's recorder directly."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class _PresentRequest:
 
 
 class AttachedListener(ScanListener):
-    """Hands what happens on to the recorder of the present run, if there is one.
+    """Passes every event on to the recorder of the present run, if there is one.
 
     Another thread says who is to record (:meth:`hand_over`); the change is made between two steps, by whoever comes
     first: that thread, if the engine is idle, else the scheduler's. The lock is held for no more than that.
@@ -66,7 +66,10 @@ class AttachedListener(ScanListener):
                 self._change()
 
     def has_let_go(self, path: Path) -> bool:
-        """Whether a run gets nothing more: another one has taken over, and its last round has been processed."""
+        """Whether a run will receive nothing more.
+
+        That is so once it has been replaced and the output of its last round was processed.
+        """
         with self._lock:
             if self._path == path or (self._wanted is not None and self._wanted[0] == path):
                 return False
@@ -159,7 +162,11 @@ class AttachedListener(ScanListener):
         self._on_closed()
 
     def let_go(self, sentence: str) -> None:
-        """Keep what was recorded and stop for good."""
+        """Stop recording for good after a failure. What was recorded is kept.
+
+        Args:
+            sentence: Why, for the run and for the person.
+        """
         if self._recorder is not None:
             self._recorder.is_broken = True
             self._recorder.let_go(sentence)

@@ -23,11 +23,11 @@ class AttachSettings:
         server: Random name of the start of the server; every run of it carries it.
         command: Command line for the manifests; of paths only the last part.
         probe: ``off``, ``blocked`` or ``full``.
-        sample_rounds: Share of the rounds that are kept, 0 to 1.
+        sample_rounds: Fraction of the rounds that are kept, above 0 and up to 1 (all of them).
         max_size_bytes: A run that has grown to this many bytes ends; None: none does.
         max_duration_s: A run that has lasted for this many seconds ends; None: none does.
         rotate: Runs kept: a new one begins where one ends, and the oldest are removed; 0: recording stops there.
-        starts_stopped: Whether to wait for the word to record.
+        starts_stopped: Whether to record nothing until the control file says so.
     """
 
     folder: str
@@ -50,7 +50,7 @@ class AttachSettings:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """What bounds a run, as its manifest says it."""
+        """The limits of a run, as they stand in its manifest under ``attached``."""
         names = ("max_size_bytes", "max_duration_s", "rotate")
         return {name: getattr(self, name) for name in names}
 

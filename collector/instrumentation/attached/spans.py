@@ -39,7 +39,7 @@ class SpansByRun:
         self._thread.start()
 
     def of_round(self, scheduler_output: Any) -> Any:
-        """The writer for a round that is recorded; None for others, and where none can be made."""
+        """Return the writer of a round's run; None if the round is not recorded, or no writer can be made."""
         run = getattr(scheduler_output, RUN_ATTRIBUTE, None)
         if run is None:
             return None

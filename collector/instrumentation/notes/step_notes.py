@@ -1,4 +1,4 @@
-"""What was seen while one schedule() call ran."""
+"""The notes of one schedule() call: plain values that say what was seen, from which rows are made later."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ProbeResult:
 
 @dataclass(slots=True)
 class StepNotes:
-    """The scan of one step as it happened; ``recorder_ns`` is the time that noting it took inside schedule()."""
+    """The scan of one step as it happened. ``recorder_ns`` is how long taking these notes took inside schedule()."""
 
     started_ns: int
     num_running_before: int
@@ -92,17 +92,19 @@ class FinishedStep(NamedTuple):
         round_number: Its round.
         notes: Its scan.
         rows: Its rows in the order of selection.
-        marks: Recurrent states marked in it, those of one request in order of depth, each with its mark.
+        marks: Recurrent states that vLLM marked as being written in this step, each with its mark; those of one request
+            from the shortest prefix to the longest.
         ended_ns: End of native scheduling.
         is_paused: Whether vLLM's pause kept waiting requests out.
         num_tokens_left: What is left of the token budget.
-        num_idle: Running requests without a row.
+        num_idle: Running requests that got no tokens in this round.
         num_idle_for_tokens: Of these, the ones that had tokens to compute.
         num_waiting: Length of the waiting queue.
         num_free_blocks: Free KV cache blocks.
         num_empty_steps: Steps without work before it.
         recorder_ns: Time of the recorder in it.
-        is_kept: Whether more is written of it than what it does to requests.
+        is_kept: Whether the round belongs to the sample, so that its rows, visits and spans are written. Of the others,
+            only their effect on requests is kept.
     """
 
     round_number: int

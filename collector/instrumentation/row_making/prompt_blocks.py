@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 MAXIMUM_KEPT = 1_000_000
-"""Hashes remembered by each of the two maps; the oldest are forgotten beyond, which stores a block again."""
+"""Most hashes that each of the two maps remembers. Beyond it the oldest are forgotten; such a block is stored twice."""
 
 
 class _FirstTime(NamedTuple):

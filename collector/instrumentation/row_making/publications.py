@@ -1,4 +1,4 @@
-"""Which request published which recurrent state, in which round, and when the output of that round was there."""
+"""Remembers which request published which recurrent state in which round, and when that round's output arrived."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ class Publications:
     def publish(
         self, marks: Iterable[tuple[bytes, StateMark]], lives: dict[str, RequestLife], round_number: int
     ) -> dict[str, bytes]:
-        """Note the states that this round writes; returns the last one of each request."""
+        """Remember the states that a round really writes (not those only marked again).
+
+        Returns:
+            For each request the last state that it publishes in the round.
+        """
         written: dict[str, bytes] = {}
         for block_hash, mark in marks:
             life = lives.get(mark.request_id)
@@ -59,5 +63,5 @@ class Publications:
             publication.completed_ns = now_ns
 
     def of(self, block_hash: bytes) -> Publication | None:
-        """Who published a state, None if unknown."""
+        """Return who published the state with this hash, or None if that is not known (any more)."""
         return self._of_state.get(block_hash)

@@ -1,4 +1,4 @@
-"""Which waiting requests a step put off, and which of them were overtaken: told once, when it begins."""
+"""Finds the waiting requests that a step kept back (held or deferred) or let others overtake, at the first time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from radixflow.collector.instrumentation.row_making.request_lives import Request
 
 Lives = dict[str, RequestLife]
 DEFERRED = "fragmentation"
-"""Reason of the guard that defers; every other reason of a held request is an admission rule's."""
+"""Reason of a visit that the fragmentation guard deferred; with any other reason an admission rule held the request."""
 
 
 def newly_held(visits: Iterable[Visit], lives: Lives) -> Iterator[tuple[RequestLife, str, str | None]]:
-    """Requests that an admission rule holds for the first time, or the guard defers anew.
+    """Find requests that an admission rule holds for the first time, or that the guard begins to defer.
 
     Yields:
         The request, the event (``held`` or ``deferred``) and the reason.
@@ -32,7 +32,7 @@ def newly_held(visits: Iterable[Visit], lives: Lives) -> Iterator[tuple[RequestL
 
 
 def newly_overtaken(visits: Iterable[Visit], lives: Lives) -> Iterator[tuple[RequestLife, RequestLife]]:
-    """Requests that wait for their first selection while this round selects a later arrival, for the first time.
+    """Find requests that, for the first time, still wait while this round selects one that arrived later.
 
     Yields:
         The overtaken request, and the earliest of the later arrivals.

@@ -42,7 +42,7 @@ class RequestLife:
     is_continued: bool = False
 
     def go_on(self, first_selected_ns: int, num_computed_tokens: int) -> None:
-        """The request had been selected before this recording, and has so many tokens computed."""
+        """Take over a request that was selected before this recording began, with this many tokens computed by then."""
         self.released_ns, self.first_selected_ns, self.is_continued = self.registered_ns, first_selected_ns, True
         self.num_covered_tokens = self.computed_end = self.noted_end = num_computed_tokens
 

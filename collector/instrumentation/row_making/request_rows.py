@@ -69,7 +69,7 @@ class RequestRows:
         self._event(now_ns, life, "preempted", round_number, detail=detail)
 
     def reset(self, now_ns: int, detail: str) -> None:
-        """The prefix cache was reset, or was not."""
+        """The prefix cache was asked to be emptied; ``detail`` says whether it was."""
         self._event(now_ns, None, RESET, None, detail=detail)
 
     def released(self, now_ns: int, request_id: str, reason: str) -> None:
@@ -96,7 +96,12 @@ class RequestRows:
         self.lives.clear()
 
     def put_off(self, notes: StepNotes, round_number: int | None) -> None:
-        """Requests that a scan held back, with or without a round."""
+        """Write events for the requests that a scan kept back or let others overtake.
+
+        Args:
+            notes: The scan.
+            round_number: Its round; None if the step selected nothing.
+        """
         for life, event, reason in newly_held(notes.visits, self.lives):
             self._event(notes.started_ns, life, event, round_number, detail=reason)
 

@@ -20,7 +20,7 @@ from radixflow.collector.instrumentation.stops.stop_reason import stop_of
 
 
 class Limits(NamedTuple):
-    """What holds for every round of a scheduler: most rows, and most tokens."""
+    """The limits of every round of a scheduler: its row capacity and its token budget."""
 
     rows: int
     tokens: int
@@ -77,11 +77,11 @@ def round_row(step: FinishedStep, limits: Limits, kinds: list[str], lives: dict[
 
 
 UPDATE_START, UPDATE_END = -4, -3
-"""Places of the two times that are told when the output of a round is processed."""
+"""Positions, in a row of ``rounds``, of the two times that are filled in when the output of the round is processed."""
 
 
 def visit_facts(visit: Visit) -> Facts:
-    """What a visit that did not select found: the columns of table ``visits`` from ``witness`` on."""
+    """Return what a visit found that did not select its request: columns of table ``visits`` from ``witness`` on."""
     state = visit.state
     return (
         visit.witness, visit.outcome, visit.reason, visit.cause, visit.matched_tokens, visit.ready_tokens,

@@ -1,11 +1,11 @@
-"""Where each row of a round went: the slot ledger, filled in a fixed order and never more than its reasons justify."""
+"""The slot ledger: says for each row slot of a round whether it was used, or else why it was not."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 TOKEN_REASONS = frozenset({"token_budget", "aligned_split_zero", "no_chunked_prefill", "spec_padding"})
-"""Stops for want of tokens."""
+"""Stop reasons that mean that the token budget did not suffice."""
 
 
 class SlotLedger(NamedTuple):
@@ -43,7 +43,9 @@ class Demand(NamedTuple):
 
 
 def close_slot_ledger(capacity: int, used: int, demand: Demand) -> SlotLedger:
-    """Explain every row of a round.
+    """Distribute the row slots of a round over the classes of the ledger, in a fixed order.
+
+    The classes add up to ``capacity``. No class gets more slots than there are requests that justify it.
 
     Rows of idle running requests are taken before anything that waits: nobody else could have had them.
     """

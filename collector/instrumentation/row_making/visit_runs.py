@@ -1,4 +1,4 @@
-"""Visits that repeat from round to round, kept as one row a run of them: changes are stored, repeats are counted."""
+"""Stores visits that find the same in consecutive rounds as one row with a first and a last round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Facts = tuple[Any, ...]
 """What a visit found: the columns of table ``visits`` from ``witness`` on."""
 
 _SPACING = 1_000
-"""Between the places of a queue that is seen for the first time: room for a request that comes back in the middle."""
+"""Distance between the places given to a queue at first, so that a request can be put in between later."""
 _STALE_ALLOWED = 1_000
 
 

@@ -16,10 +16,10 @@ from radixflow.schema.writing.segment_writer import SegmentWriter
 ENGINE_RANK = -1
 """Rank of the scheduler's process in table ``spans``."""
 MAXIMUM_INTERVALS = 512
-"""Intervals of one step that are kept: a scan that looks up thousands of requests must not swamp a run."""
+"""Most intervals kept of one step: a scan that looks up thousands of requests would fill the run with them."""
 
 MOST_WAITING = 20_000
-"""Intervals that wait for the writer's thread; a writer that has stopped asks for none any more."""
+"""Most intervals that may wait in memory, since a writer's thread that has stopped no longer takes any."""
 
 Interval = tuple[int, str, int, str, int, int]
 """A row of table ``spans``."""
@@ -131,7 +131,7 @@ class EngineComponents(ComponentListener):
         self._ranges.mark_clock(is_due=True)
 
     def let_go(self, sentence: str) -> None:
-        """Keep what was recorded and stop; the rounds are recorded on."""
+        """Stop recording spans after a failure and keep those recorded; rounds go on being recorded."""
         self._close_ranges()
         self._writer.faults.append(sentence)
 
@@ -189,7 +189,7 @@ class WorkerComponents:
 
     @never_raises
     def end(self) -> None:
-        """The component that began last has ended, be it with an exception."""
+        """The component that began last has ended, normally or with an exception."""
         if not self._open:
             return
         end_ns = time.monotonic_ns()
@@ -223,6 +223,6 @@ class WorkerComponents:
         self._open.clear()
 
     def let_go(self, sentence: str) -> None:
-        """Keep what was recorded and stop."""
+        """Stop recording spans after a failure and keep those recorded."""
         self._close_ranges()
         self._writer.close(timeout=0, fault=sentence)

@@ -17,27 +17,27 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 RENEW_NS = 1_000_000_000
-"""Age at which an anchor is renewed."""
+"""Age in nanoseconds at which a new anchor is taken."""
 LOOK_NS = 200_000
-"""Longest look for a renewed anchor; where the device is too busy for that, the old one is kept."""
+"""Nanoseconds to wait at most for a new anchor; if the device is busy for longer, the old anchor is kept."""
 FIRST_LOOK_NS = 1_000_000_000
-"""Longest look for the first and the last anchor."""
+"""Nanoseconds to wait at most for the first and for the last anchor."""
 LAST_WAIT_SECONDS = 5.0
-"""Longest wait for what the device has still to do when the recording ends."""
+"""Seconds to wait at most for the device's remaining work when the recording ends."""
 TRIES = 8
-"""Anchors of which the first and the last one are the most certain."""
+"""How many times the first and the last anchor are tried; the one with the least uncertainty is used."""
 MAXIMUM_PENDING = 100_000
-"""Intervals that may wait for the device."""
+"""Most intervals whose end the device may not have reached yet; beyond it they are given up and counted."""
 
 
 class TimingEvent(Protocol):
-    """What is used of ``torch.cuda.Event(enable_timing=True)``."""
+    """The methods of ``torch.cuda.Event(enable_timing=True)`` that this module calls."""
 
     def record(self, stream: Any = None) -> None:
-        """Note the moment at which the stream (the current one) gets here."""
+        """Queue the event on a stream (the current one if None); it happens when all work before it is done."""
 
     def query(self) -> bool:
-        """Whether it has got here; does not wait."""
+        """Return whether the event has happened, without waiting for it."""
 
     def elapsed_time(self, end_event: Any) -> float:
         """Milliseconds from this event to another one; both must have happened."""
@@ -53,7 +53,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class ClockReport:
-    """How well the device's clock was mapped.
+    """How well times of the device's clock could be mapped to the host's clock.
 
     Attributes:
         num_anchors: Anchors taken.
@@ -100,11 +100,11 @@ class DeviceClock:
         self._count(anchor)
 
     def renew(self) -> bool:
-        """Take another anchor if the device answers at once; whether it did."""
+        """Take a new anchor if the device answers quickly, and return whether it did."""
         return self._replace(self._take(LOOK_NS))
 
     def renew_at_end(self) -> bool:
-        """The last anchor, which decides what is said of the drift."""
+        """Take the last anchor, from which the drift between both clocks is computed."""
         return self._replace(self._best_of_some())
 
     def is_old(self) -> bool:
@@ -155,7 +155,7 @@ def elapsed_ns(start: TimingEvent, end: TimingEvent) -> int:
 
 
 class DeviceSpans:
-    """Intervals between pairs of events, read when the device has got there.
+    """Intervals between pairs of events, which are read once the device has reached the second one.
 
     Args:
         clock: Maps their moments.
@@ -169,20 +169,20 @@ class DeviceSpans:
         self._pending: deque[tuple[int, str, Any, Any, Anchor]] = deque()
 
     def start(self) -> Any:
-        """An event recorded now on the current stream."""
+        """Record an event on the current stream and return it: an interval begins there."""
         event = self._free.pop() if self._free else self._new_event()
         event.record()
         return event
 
     def end(self, round_number: int, component: str, start: Any) -> None:
-        """The interval that began with an event ends now on the current stream."""
+        """Record the end, on the current stream, of the interval that began with the event ``start``."""
         if len(self._pending) >= MAXIMUM_PENDING:
             self._clock.counts.num_lost += 1
             return
         self._pending.append((round_number, component, start, self.start(), self._clock.anchor))
 
     def finished(self) -> list[tuple[int, str, int, int]]:
-        """Rounds, components, starts and ends (host clock, ns) of what has ended on the device; waits for nothing."""
+        """Return round, component, start and end (host clock, ns) of the intervals ended by now, without waiting."""
         intervals = []
         while self._pending and self._pending[0][3].query():
             number, component, start, end, anchor = self._pending.popleft()
@@ -194,7 +194,7 @@ class DeviceSpans:
         return intervals
 
     def close(self) -> list[tuple[int, str, int, int]]:
-        """Wait for the device, but not for ever, and give all that is left; the end of the recording."""
+        """Return the remaining intervals, after waiting for the device for at most ``LAST_WAIT_SECONDS``."""
         give_up_at = time.monotonic() + LAST_WAIT_SECONDS
         while self._pending and not self._pending[-1][3].query() and time.monotonic() < give_up_at:
             time.sleep(0.001)

@@ -30,7 +30,7 @@ ANCHOR_NS = 10_000_000_000
 
 
 class NvtxRanges:
-    """Emits ranges of one process.
+    """Emits the NVTX ranges of one process.
 
     Args:
         domain: An ``nvtx`` domain.
@@ -82,10 +82,10 @@ class NvtxRanges:
             self.end_round(round_number)
 
     def mark_clock(self, is_due: bool = False) -> None:
-        """Say what our clock shows, at the start, at the end and every few seconds.
+        """Emit a mark that carries ``time.monotonic_ns()``: at the start, at the end and every few seconds.
 
         Args:
-            is_due: Do it now, whenever it was done last.
+            is_due: Emit it now, however short ago the last one was.
         """
         now_ns = time.monotonic_ns()
         if is_due or now_ns >= self._next_anchor_ns:

@@ -1,4 +1,4 @@
-"""Where vLLM's model runners do what we time: names of methods and functions, by generation of the runner.
+"""Times what vLLM's model runners do, by wrapping their methods, whose names differ by generation of the runner.
 
 Both generations copy recurrent state before the forward pass (*restore*) and, where speculation needs it, after it
 (*publish*). The first one has a method for the forward pass; the second one calls its KV connector right before it and,
@@ -15,7 +15,7 @@ from typing import Any
 from radixflow.collector.instrumentation.spans.component_times import WorkerComponents
 
 _COPY = "copy_kv_cache_blocks_inplace"
-"""Copies the block of a sub-block hit before its new owner writes to it; every runner's module imports it by name."""
+"""vLLM's function that copies a partly filled block before its new owner writes to it. Runners import it by name."""
 
 
 class RunnerHooks:
@@ -63,7 +63,7 @@ class RunnerHooks:
             self._components.end()
 
     def remove(self) -> None:
-        """Put everything back that still is ours."""
+        """Restore every method and function that was wrapped."""
         for owner, name, native in reversed(self._undo):
             if native is None:
                 vars(owner).pop(name, None)

@@ -16,7 +16,7 @@ from radixflow.collector.instrumentation.notes.step_notes import ProbeResult, Vi
 
 
 class CounterfactualProbe:
-    """Looks behind the request at which a scan has just stopped because of its recurrent state.
+    """Finds out which requests could have run behind the one at which a scan has just stopped (BLOCKED).
 
     Args:
         scan: The scheduler, in the middle of its scan; the stopped request is at the head of its queue.

@@ -8,7 +8,7 @@ from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, S
 
 
 def settle_undecided(scan: Any, notes: StepNotes) -> None:
-    """Decide the visits of which native code told nothing, once schedule() has ended.
+    """Once schedule() has ended, give an outcome to those visits about which vLLM's code called none of our hooks.
 
     Native code skips a request for its adapter or for stale output before it looks it up, and goes on. A request that
     was looked up and neither allocated nor refused is the one at which native code left its loop.

@@ -1,4 +1,4 @@
-"""Flexible admission: wait a little for company, but never while waiting could cost anything."""
+"""Flexible admission: hold a request for a short time to batch it with others, unless waiting gains nothing."""
 
 from __future__ import annotations
 

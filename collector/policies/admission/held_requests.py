@@ -1,4 +1,4 @@
-"""What the admission rules share: who is held, since when, and the words for letting somebody through."""
+"""The common part of the admission rules: which requests are held, since when, and how they are released."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ class HeldRequests(VisitRule):
         return now_ns - self._held_since[request.request_id] >= self._delay_ns
 
     def release(self, scan: Any, request: Any, reason: str) -> None:
-        """Let a request through, for good."""
+        """Release a held request: it will never be held again.
+
+        Args:
+            scan: The scan, whose listener is told.
+            request: A request that is held.
+            reason: The rule's word for why, which is recorded.
+        """
         del self._held_since[request.request_id]
         if scan.listener is not None:
             scan.listener.released(request, reason)
