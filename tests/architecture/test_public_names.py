@@ -63,7 +63,7 @@ def test_a_name_that_went_away_is_found(imported: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_module_can_be_started(module: str) -> None:
+def test_a_module_is_there_to_be_started(module: str) -> None:
     assert importlib.util.find_spec(module) is not None
 
 
