@@ -35,7 +35,8 @@ def collected(root: Path) -> Counter[str]:
 def main() -> int:
     """Prints the table."""
     root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
-    cases, rows = collected(root), {}
+    cases: Counter[str] = collected(root)
+    rows: dict[str, tuple[int, ...]] = {}
     for path in sorted((root / "tests").rglob("*.py")):
         folder = str(path.relative_to(root).parent)
         functions, assertions = counts_of(path.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 """Lints and tests everything, started by `make test` with the environment's own Python.
 
-Every step runs even when an earlier one failed, and one summary closes the output. Tests come in two groups: those
-that need neither an engine nor a browser run side by side, the others one at a time, since one engine fills a machine.
-Exit code 0: all is well. 1: something failed, or a group ran no test. 130: interrupted.
+Every step runs even when an earlier one failed, and one summary closes the output: the slowest tests, seconds by
+folder, a line a step. Tests run in two processes side by side, those that start an engine or a browser first.
+Exit code 0: all is well. 1: something failed, or a step ran no test (skipped ones do not count). 130: interrupted.
 """
 
 from __future__ import annotations
@@ -24,19 +24,13 @@ RESULTS = ROOT / ".cache" / "tests"
 LINT_STEPS = (
     ("ruff check", ("ruff", "check", "--no-cache", ".")),
     ("ruff format", ("ruff", "format", "--no-cache", "--check", ".")),
-    ("mypy", ("mypy",)),
+    ("mypy", ("mypy", "--num-workers", "2")),
     ("lint-imports", ("lint-imports", "--no-logo")),
 )
-WITH_ENGINE = "engine or browser or gpu"
 MINUTES = "audit or kills or long"
 """Markers of what has a target of its own in the Makefile."""
-TEST_STEPS = (
-    (
-        "tests without an engine",
-        ("-m", f"not ({WITH_ENGINE}) and not ({MINUTES})", "-n", "2", "--dist", "loadgroup"),
-    ),
-    ("tests with an engine, browser or GPU", ("-m", f"({WITH_ENGINE}) and not ({MINUTES})")),
-)
+TEST_STEPS = (("tests", ("-m", f"not ({MINUTES})", "-n", "2", "--dist", "loadgroup")),)
+NUM_SLOWEST = 20
 
 
 @dataclass(frozen=True)
@@ -48,6 +42,25 @@ class StepResult:
     passed: int
     failed: int
     skipped: int
+
+
+@dataclass(frozen=True)
+class TestTime:
+    """What one test took, with its fixtures, in seconds."""
+
+    module: str
+    name: str
+    seconds: float
+
+    @classmethod
+    def read(cls, case: ElementTree.Element) -> TestTime:
+        """Reads one test from pytest's report."""
+        return cls(case.get("classname", ""), case.get("name", ""), float(case.get("time", 0)))
+
+    @property
+    def folder(self) -> str:
+        """Folder of the test, at most three levels deep."""
+        return "/".join(self.module.split(".")[:-1][:3])
 
 
 def step_environment() -> dict[str, str]:
@@ -76,21 +89,37 @@ def run_linter(name: str, command: Sequence[str]) -> StepResult:
     return StepResult(name, seconds, passed=int(status == 0), failed=int(status != 0), skipped=0)
 
 
-def run_test_group(name: str, options: Sequence[str], more: Sequence[str]) -> StepResult:
-    """Runs one group of tests and counts from pytest's own report; a group without a test is a failure."""
+def run_test_group(name: str, options: Sequence[str], more: Sequence[str]) -> tuple[StepResult, list[TestTime]]:
+    """Runs one group of tests and counts from pytest's own report; a group in which no test passes is a failure."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     report = RESULTS / f"{name.replace(' ', '-').replace(',', '')}.xml"
     report.unlink(missing_ok=True)
-    status, seconds = run(name, ("python", "-m", "pytest", *options, f"--junit-xml={report}", "--durations=8", *more))
+    status, seconds = run(name, ("python", "-m", "pytest", *options, f"--junit-xml={report}", *more))
     tests = failed = skipped = 0
+    times: list[TestTime] = []
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter("testsuite"):
             tests += int(suite.get("tests", 0))
             failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
             skipped += int(suite.get("skipped", 0))
-    if status != 0 and failed == 0:
+            times += [TestTime.read(case) for case in suite.iter("testcase")]
+    passed = max(0, tests - failed - skipped)
+    if failed == 0 and (status != 0 or passed == 0):
         failed = 1
-    return StepResult(name, seconds, passed=max(0, tests - failed - skipped), failed=failed, skipped=skipped)
+    return StepResult(name, seconds, passed, failed, skipped), times
+
+
+def say_where_the_time_goes(times: Sequence[TestTime]) -> None:
+    """Prints the slowest tests and the seconds of each folder; both with what their fixtures took."""
+    print(f"\n=== the {NUM_SLOWEST} slowest tests")
+    for each in sorted(times, key=lambda each: -each.seconds)[:NUM_SLOWEST]:
+        print(f"{each.seconds:7.1f} s  {each.module}::{each.name}")
+    print("\n=== seconds by folder, over all processes")
+    folders: dict[str, list[float]] = {}
+    for each in times:
+        folders.setdefault(each.folder, []).append(each.seconds)
+    for folder, seconds in sorted(folders.items(), key=lambda item: -sum(item[1])):
+        print(f"{sum(seconds):7.0f} s  {folder} ({len(seconds)} tests)")
 
 
 def summarize(results: Sequence[StepResult]) -> int:
@@ -115,8 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         results = [run_linter(name, command) for name, command in LINT_STEPS]
-        if not options.lint_only:
-            results += [run_test_group(name, group, options.pytest_options) for name, group in TEST_STEPS]
+        for name, group in () if options.lint_only else TEST_STEPS:
+            result, times = run_test_group(name, group, options.pytest_options)
+            results.append(result)
+            say_where_the_time_goes(times)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

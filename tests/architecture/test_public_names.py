@@ -19,6 +19,8 @@ NAMES = re.findall(r"^(radixflow\.[\w.]+)$", SECTION, re.MULTILINE)
 MODULES = re.findall(r"python -m (radixflow\.[\w.]+)", SECTION)
 IMPORT_EACH = """
 import importlib, json
+
+pytestmark = pytest.mark.xdist_group("public names")
 def outcome(name):
     module, _, attribute = name.rpartition(".")
     try:

@@ -24,6 +24,8 @@ from tests.collector.cli.collect_command import environment
 from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identities
 
 pytest.importorskip("vllm")
+
+pytestmark = pytest.mark.xdist_group("killed recordings")
 ROOT = Path(__file__).parents[3]
 NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "6"))
 NOTED = ("registrations", "rows", "rounds", "requests")

@@ -15,7 +15,11 @@ from radixflow.schema.reading.connection import open_runs
 from tests.collector.cli.collect_command import COMMAND, environment
 
 pytest.importorskip("vllm")
-pytestmark = [pytest.mark.engine, pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")]
+pytestmark = [
+    pytest.mark.xdist_group("flex"),
+    pytest.mark.engine,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc"),
+]
 DEADLINE_NS = 4_000_000_000
 MARGIN_NS = 300_000_000
 """Left out at both ends of the hold: arrival and release are work."""

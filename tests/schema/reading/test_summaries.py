@@ -9,9 +9,10 @@ import pytest
 
 from radixflow.app.queries import run_facts
 from radixflow.schema.notebook import open_run
-from radixflow.schema.reading import summaries, summary_cache
+from radixflow.schema.reading import summaries, summary_cache, view_template
 from radixflow.schema.reading.connection import open_runs
 from radixflow.schema.reading.summaries import use_summaries
+from radixflow.schema.reading.user_cache import user_cache
 from radixflow.schema.run_files.manifest import read_manifest, write_manifest
 from radixflow.schema.segments.encoding import write_segment
 from radixflow.schema.views.catalog import cached_by, view_query, view_sources
@@ -23,7 +24,9 @@ ROUNDS = "SELECT run, num_rounds, num_scheduled_tokens FROM run_summary"
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """A cache of our own, used for the shortest runs too."""
+    """A cache of our own, used for the shortest runs too; the views are bound once for all tests."""
+    views = user_cache("views")
+    monkeypatch.setattr(view_template, "user_cache", lambda _: views)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(summaries, "LEAST_ROWS", 1)
     return tmp_path / "cache" / "radixflow" / "summaries"
