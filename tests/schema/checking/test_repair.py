@@ -24,13 +24,12 @@ from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests import builders
 
+pytestmark = pytest.mark.xdist_group("killed repairs")
 ROOT = Path(__file__).parents[3]
 KILLED_REPAIRS = Path(__file__).with_name("killed_repairs.py")
 RECORDING = """
 import sys, time
 from radixflow.schema.writing.segment_writer import SegmentWriter
-
-pytestmark = pytest.mark.xdist_group("killed repairs")
 writer = SegmentWriter(sys.argv[1], "engine", flush_seconds=0.05)
 number = 0
 while True:
