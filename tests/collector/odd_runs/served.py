@@ -26,6 +26,7 @@ from radixflow.collector.instrumentation.stops.probe import CounterfactualProbe
 from radixflow.schema.errors import RadixflowError
 from radixflow.schema.run_files.manifest import Manifest
 from radixflow.schema.run_files.run_directory import RunDirectory, create_run
+from radixflow.schema.writing import segment_flusher
 from radixflow.schema.writing import segment_writer as table_writer
 from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests.collector.odd_runs.mounts import fill
@@ -111,7 +112,7 @@ def filling_disk(run: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def dying_writer(run: Path) -> Iterator[None]:
     """The writer's thread ends at its second segment, as no exception of ours would end it."""
-    native, calls = table_writer.write_segment, []
+    native, calls = segment_flusher.write_segment, []
 
     def dies(*args: Any, **kwargs: Any) -> None:
         calls.append(args)
@@ -119,20 +120,20 @@ def dying_writer(run: Path) -> Iterator[None]:
             raise SystemExit
         native(*args, **kwargs)
 
-    with patch.object(table_writer, "write_segment", dies):
+    with patch.object(segment_flusher, "write_segment", dies):
         yield
 
 
 @contextlib.contextmanager
 def slow_disk(run: Path) -> Iterator[None]:
     """Each segment takes a second and a half, and few rows may wait."""
-    native = table_writer.write_segment
+    native = segment_flusher.write_segment
 
     def slow(*args: Any, **kwargs: Any) -> None:
         time.sleep(1.5)
         native(*args, **kwargs)
 
-    with patch.object(table_writer, "write_segment", slow):
+    with patch.object(segment_flusher, "write_segment", slow):
         yield
 
 

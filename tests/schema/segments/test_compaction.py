@@ -108,7 +108,7 @@ def test_a_writer_merges_its_segments_when_it_closes_and_goes_on_counting(run):
         writer = SegmentWriter(run.path, "engine", flush_seconds=60, durable=False)
         for number in range(begin, begin + 3):
             writer.append("spans", span(number))
-            writer._flush()
+            writer._flusher.flush()
         assert writer.close()
     assert names(run.path / "spans") == ["engine-000000-000005.parquet"]
     assert rounds(run) == [0, 1, 2, 3, 4, 5]
@@ -130,7 +130,7 @@ def test_a_query_for_a_few_rounds_reads_a_part_of_a_merged_file(run, monkeypatch
         numbers = random.Random(1).sample(range(30_000), 30_000)
         for first in (0, 15_000):
             writer.append("spans", [span(number) for number in numbers[first : first + 15_000]])
-            writer._flush()
+            writer._flusher.flush()
     (path,) = run.segments("spans")
     metadata = pq.read_metadata(path)
     groups = [metadata.row_group(group).column(0).statistics for group in range(metadata.num_row_groups)]

@@ -15,6 +15,7 @@ import pytest
 from radixflow.schema.run_files.manifest import Manifest
 from radixflow.schema.run_files.run_directory import create_run
 from radixflow.schema.tables import ALL_TABLES
+from radixflow.schema.writing import segment_flusher
 from radixflow.schema.writing import segment_writer as table_writer
 from radixflow.schema.writing.segment_writer import SegmentWriter
 
@@ -79,10 +80,9 @@ def test_many_rows_do_not_wait_for_the_second(run, monkeypatch):
 def test_a_segment_holds_no_more_rows_than_its_limit(run, monkeypatch):
     monkeypatch.setattr(table_writer, "FLUSH_ROWS", 10)
     writer = SegmentWriter(run.path, "engine", flush_seconds=60, durable=False)
-    with writer._lock:  # the disk is busy while rows pile up
-        writer._pending["spans"] = [span(number) for number in range(25)]
-        writer._num_pending = 25
-    writer._flush()
+    monkeypatch.setattr(writer._buffer, "_on_full", lambda: None)  # the disk is busy while rows pile up
+    writer.append("spans", [span(number) for number in range(25)])
+    writer._flusher.flush()
     assert [pq.read_metadata(path).num_rows for path in run.segments("spans")] == [10, 10, 5]
     writer.close()
 
@@ -160,7 +160,7 @@ for first in range(0, 4 * most, 100):
     writer.append("spans", rows)
     longest = max(longest, time.monotonic() - started)
 grown = resident() - before
-print(longest, writer._num_pending, writer.drops["spans"], grown / most, writer.close(timeout=0.2), flush=True)
+print(longest, writer._buffer.num_rows, writer.drops["spans"], grown / most, writer.close(timeout=0.2), flush=True)
 os._exit(0)
 """
 
@@ -187,7 +187,7 @@ def test_a_writer_that_dies_says_so_and_drops_what_comes(run, monkeypatch, capfd
         raise error
 
     writer = SegmentWriter(run.path, "engine", flush_seconds=0.05)
-    monkeypatch.setattr(table_writer, "write_segment", dies)
+    monkeypatch.setattr(segment_flusher, "write_segment", dies)
     writer.append("spans", [span(1), span(2)])
     writer.append("events", (1, 1, "arrived", None, None, None, None))
     wait_until(lambda: writer.faults)
@@ -195,7 +195,7 @@ def test_a_writer_that_dies_says_so_and_drops_what_comes(run, monkeypatch, capfd
     assert writer.close() is False
     status = run.writers()["engine"]
     assert status["faults"] == [f"engine stopped writing to run: {type(error).__name__}"] and not status["closed"]
-    assert status["drops"] == {"spans": 3, "events": 1} and writer._num_pending == 0
+    assert status["drops"] == {"spans": 3, "events": 1} and writer._buffer.num_rows == 0
     assert capfd.readouterr().err.count("radixflow:") == 1
 
 
@@ -288,13 +288,17 @@ import os, sys
 from radixflow.schema.writing.segment_writer import SegmentWriter
 writer = SegmentWriter(sys.argv[1], "engine", flush_seconds=60)
 writer.append("spans", (1, "execute", 0, "host", 1, 2))
-writer._lock.acquire()  # as another thread may hold it at the moment of the fork
+locks = [part._lock for part in (writer._buffer, writer._life, writer._status)]
+for lock in locks:
+    lock.acquire()  # as another thread may hold it at the moment of the fork
 child = os.fork()
 if child == 0:
     writer.append("spans", (2, "execute", 0, "host", 1, 2))
+    writer.describe(num_blocks=64)
     writer.close()
     sys.exit(0)
-writer._lock.release()
+for lock in locks:
+    lock.release()
 assert os.waitpid(child, 0)[1] == 0
 writer.append("spans", (3, "execute", 0, "host", 1, 2))
 writer.close()

@@ -21,7 +21,7 @@ from radixflow.collector.vllm_adapters.scan import ScanListener
 from radixflow.schema.checking.check import check_run
 from radixflow.schema.run_files.manifest import Manifest
 from radixflow.schema.run_files.run_directory import RunDirectory, create_run
-from radixflow.schema.writing import segment_writer as table_writer
+from radixflow.schema.writing import live_writers
 from tests.scheduler_harness import SchedulerWorld, WorldShape, output_digest
 
 HOOKS = sorted(name for name in vars(ScanListener) if not name.startswith("_"))
@@ -92,7 +92,7 @@ def break_probe(monkeypatch: pytest.MonkeyPatch, method: str) -> list[str]:
 
 
 def assert_the_run_says_so(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    table_writer._close_all()  # as at the end of the process: the recorder does not wait for the disk
+    live_writers.close_all()  # as at the end of the process: the recorder does not wait for the disk
     status = RunDirectory(run).writers()["engine"]
     assert not status["closed"], "a recording that ended early is not complete"
     (sentence,) = status["faults"]
