@@ -10,10 +10,10 @@ from typing import Any
 
 
 def never_raises(method: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a method of a listener so that it never raises.
+    """Decorate a listener's method: its first failure is said once, and the listener records nothing after it.
 
-    After the first exception the listener stops recording for good (``let_go``), and one sentence on stderr says so.
-    The listener must have the attribute ``is_broken`` and the method ``let_go(sentence)``.
+    The listener needs ``is_broken``, which keeps every guarded method from doing anything once it is true, and
+    ``let_go(sentence)``, which writes what was recorded until then and keeps the sentence in the run.
     """
 
     @functools.wraps(method)
@@ -51,7 +51,7 @@ def never_raises(method: Callable[..., None]) -> Callable[..., None]:
 
 
 def give_up(listener: Any, where: str, error: Exception) -> None:
-    """Report on stderr that a listener failed, and stop its recording for good.
+    """Say that a listener failed, and let it record nothing more.
 
     Args:
         listener: As for :func:`never_raises`.

@@ -48,7 +48,7 @@ class WriterHold:
         self.forget()
 
     def forget(self) -> None:
-        """Close the file without unlocking or removing it: for a forked child, whose parent still holds the lock."""
+        """Close the file without taking it away: in a forked child, whose parent goes on holding it."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1

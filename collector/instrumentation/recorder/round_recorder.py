@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import deque
 from contextlib import suppress
 from typing import Any
 
 from radixflow.collector.instrumentation.guard import give_up, never_raises
 from radixflow.collector.instrumentation.notes.round_attribute import ROUND_ATTRIBUTE
-from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, StepNotes, Visit
+from radixflow.collector.instrumentation.notes.step_notes import StepNotes, Visit
+from radixflow.collector.instrumentation.recorder.finished_steps import finished_step
+from radixflow.collector.instrumentation.recorder.note_tape import NoteTape
 from radixflow.collector.instrumentation.recorder.round_sample import RoundSample
 from radixflow.collector.instrumentation.row_making.request_rows import RESET
 from radixflow.collector.instrumentation.row_making.round_rows import Limits
 from radixflow.collector.instrumentation.row_making.row_maker import RowMaker
 from radixflow.collector.instrumentation.settings import RecorderSettings
-from radixflow.collector.instrumentation.stops.probe import CounterfactualProbe, refused_allocation_reason
+from radixflow.collector.instrumentation.stops.refusal_explainer import RefusalExplainer
 from radixflow.collector.instrumentation.stops.stop_reason import settle_undecided
 from radixflow.collector.vllm_adapters.scan import Refusal, ScanListener
 from radixflow.schema.writing.segment_writer import SegmentWriter
 
-MOST_NOTES = 1_000
-"""Notes that may wait; where the writer's thread does not keep up, the engine's thread makes rows, too."""
 NO_VISIT = Visit(None, -1)
 """Stands for the current visit before the scan has made its first one."""
-_NOTES_AT_ONCE = 12
-"""About what three rounds leave: enough to catch up without holding up a round."""
 
 
 class RoundRecorder(ScanListener):
@@ -45,11 +40,9 @@ class RoundRecorder(ScanListener):
         self.is_broken = False
         self._scan = scan
         self._writer = writer
-        self._settings = settings
         self._round = 0
         self._num_empty_steps = 0
         self._is_resetting = False
-        self._is_updating = False
         self._update_started_ns = 0
         self._in_flight: set[int] = set()
         self._notes = StepNotes(0, 0, 0)
@@ -57,29 +50,30 @@ class RoundRecorder(ScanListener):
         self._sample = RoundSample(settings.sample_rounds)
         limits = Limits(scan.max_num_running_reqs, scan.max_num_scheduled_tokens)
         self.maker = RowMaker(writer, settings, scan.kv_cache_manager.block_pool.hash_block_size, limits)
-        self._tape: deque[tuple[Any, ...]] = deque()
-        self._reading = threading.Lock()
+        self._explainer = RefusalExplainer(scan, settings)
+        self._tape = NoteTape(self.maker.write_events, self._fail_to_make_rows)
+        self._note = self._tape.note
         writer.describe_by(self._facts)
-        writer.collect_by(self._read_for_writer)
+        writer.collect_by(self._tape.read_for_writer)
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
     @never_raises
     def registered(self, request: Any) -> None:
-        self._tape.append((self.maker.registered, self._scan.clock(), request, len(request.block_hashes)))
+        self._note((self.maker.registered, self._scan.clock(), request, len(request.block_hashes)))
 
     @never_raises
     def adopt(self, request: Any, registered_ns: int, first_selected_ns: int | None) -> None:
         """Take on a request that was there before, without its blocks: those of all at once would take too long."""
         num_computed_tokens = request.num_computed_tokens
-        self._tape.append((self.maker.adopted, request, registered_ns, first_selected_ns, num_computed_tokens))
+        self._note((self.maker.adopted, request, registered_ns, first_selected_ns, num_computed_tokens))
 
     @never_raises
     def preempted(self, request: Any) -> None:
         in_round = not self._is_resetting
         self._notes.num_preempted += in_round
         number, detail = (self._round + 1, None) if in_round else (None, RESET)
-        self._tape.append((self.maker.preempted, self._scan.clock(), request.request_id, number, detail))
+        self._note((self.maker.preempted, self._scan.clock(), request.request_id, number, detail))
 
     @never_raises
     def reset_started(self) -> None:
@@ -88,12 +82,12 @@ class RoundRecorder(ScanListener):
     @never_raises
     def reset_ended(self, succeeded: bool) -> None:
         self._is_resetting = False
-        self._tape.append((self.maker.reset, self._scan.clock(), "done" if succeeded else "refused"))
+        self._note((self.maker.reset, self._scan.clock(), "done" if succeeded else "refused"))
 
     @never_raises
     def finished(self, request: Any) -> None:
         ended = (self._scan.clock(), request.request_id, request.status, request.num_output_tokens)
-        self._tape.append((self.maker.finished, *ended))
+        self._note((self.maker.finished, *ended))
 
     # -- the scan of one step ----------------------------------------------------------------------------------------
 
@@ -106,7 +100,7 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def released(self, request: Any, reason: str) -> None:
-        self._tape.append((self.maker.released, self._scan.step_started_ns, request.request_id, reason))
+        self._note((self.maker.released, self._scan.step_started_ns, request.request_id, reason))
 
     @never_raises
     def visited(self, request: Any) -> None:
@@ -138,32 +132,15 @@ class RoundRecorder(ScanListener):
         if granted:
             visit.outcome, visit.num_tokens = "selected", num_tokens
             return
-        started_ns = self._scan.clock()
-        self._explain_refusal(visit, request, num_tokens, arguments)
-        probe_ns = self._notes.probe.duration_ns if self._notes.probe else 0
-        self._notes.recorder_ns += self._scan.clock() - started_ns - probe_ns
+        self._refused(visit, request, num_tokens, arguments)
 
-    def _explain_refusal(self, visit: Visit, request: Any, num_tokens: int, arguments: Any) -> None:
-        if visit.hit_blocks is not None and visit.matched_tokens is not None:
-            visit.state = self._scan.refusal_of_hit(visit.hit_blocks, visit.matched_tokens)
-        if visit.state is None:
-            visit.outcome = "other"
-            if not self._sample.is_kept:
-                return  # nobody will read the reason
-            shadow = self._scan.shadow_kv_cache()
-            blocks = shadow.copied_blocks(arguments["new_computed_blocks"])  # a grant would touch them
-            visit.reason = refused_allocation_reason(
-                shadow, request, num_tokens, arguments | {"new_computed_blocks": blocks}
-            )
-            return
-        visit.outcome = "blocked"
-        if self._settings.probe == "full" and self._sample.is_kept:
-            self._probe(visit, arguments)
-
-    def _probe(self, stop: Visit, arguments: dict[str, Any]) -> None:
-        probe = CounterfactualProbe(self._scan, arguments, self._settings.probe_cap)
-        stop.ready_tokens = probe.ready_tokens_of(stop.request)
-        self._notes.probe = probe.run(stop.position + 1)
+    def _refused(self, visit: Visit, request: Any, num_tokens: int, arguments: dict[str, Any]) -> None:
+        notes, is_kept, started_ns = self._notes, self._sample.is_kept, self._scan.clock()
+        self._explainer.explain(visit, request, num_tokens, arguments, has_reader=is_kept)
+        if is_kept:
+            notes.probe = self._explainer.look_behind(visit, arguments)
+        probe_ns = notes.probe.duration_ns if notes.probe else 0
+        notes.recorder_ns += self._scan.clock() - started_ns - probe_ns
 
     @never_raises
     def step_ended(self, output: Any) -> None:
@@ -174,7 +151,7 @@ class RoundRecorder(ScanListener):
         if not scheduled:
             self._num_empty_steps += 1
             if notes.visits:
-                self._tape.append((self.maker.put_off, notes, None))
+                self._note((self.maker.kept_waiting, notes, None))
             return
         self._round += 1
         self._sample.count(scheduled, self._num_empty_steps, notes.visits)
@@ -183,30 +160,13 @@ class RoundRecorder(ScanListener):
             self._in_flight.add(self._round)
         self._note_step(scheduled, processing_ns)
         self._num_empty_steps = 0
-        if len(self._tape) > MOST_NOTES:
-            self._read(_NOTES_AT_ONCE)
+        self._tape.keep_short()
 
     def _note_step(self, scheduled: dict[str, int], processing_ns: int) -> None:
-        scan, notes, requests = self._scan, self._notes, self._scan.requests
-        rows = [
-            (request := requests[name], number, request.num_computed_tokens, len(request.block_hashes))
-            for name, number in scheduled.items()
-        ]
-        for visit in notes.visits:
-            if visit.outcome == "selected":
-                visit.resumes = bool(visit.request.num_preemptions)
-                visit.restored = scan.deepest_state(visit.hit_blocks)
-        idle = []
-        if len(scan.running) != len(scheduled):  # most often every running request has its row
-            idle = [request for request in scan.running if request.request_id not in scheduled]
-        ended_ns = processing_ns - notes.recorder_ns - (notes.probe.duration_ns if notes.probe else 0)
-        step = FinishedStep(
-            self._round, notes, rows, list(scan.state_marks()), ended_ns, scan.is_paused(), scan.budget.tokens_left,
-            len(idle), sum(request.num_computed_tokens < request.num_tokens for request in idle),
-            scan.num_waiting_requests(), scan.kv_cache_manager.block_pool.get_num_free_blocks(), self._num_empty_steps,
-            notes.recorder_ns + scan.clock() - processing_ns, self._sample.is_kept,
-        )  # fmt: skip
-        self._tape.append((self.maker.scheduled, step))
+        step = finished_step(
+            self._scan, self._notes, scheduled, self._round, self._num_empty_steps, self._sample.is_kept, processing_ns
+        )
+        self._note((self.maker.scheduled, step))
 
     # -- the end of a round ------------------------------------------------------------------------------------------
 
@@ -219,7 +179,7 @@ class RoundRecorder(ScanListener):
         round_number = getattr(output, ROUND_ATTRIBUTE, 0)
         if round_number in self._in_flight:
             self._in_flight.discard(round_number)
-            self._tape.append((self.maker.processed, round_number, self._update_started_ns, self._scan.clock()))
+            self._note((self.maker.processed, round_number, self._update_started_ns, self._scan.clock()))
 
     @property
     def has_open_rounds(self) -> bool:
@@ -230,17 +190,20 @@ class RoundRecorder(ScanListener):
     def end_requests(self) -> None:
         """Write the requests that have not ended: this recording sees no more of them."""
         alive = {name: request.num_output_tokens for name, request in self._scan.requests.items()}
-        self._tape.append((self.maker.ended_alive, alive))
+        self._note((self.maker.ended_alive, alive))
 
     @never_raises
     def closed(self) -> None:
-        self._tape.append((self.maker.end_rounds,))
+        self._note((self.maker.end_rounds,))
         self.end_requests()
         self.read()
         self._writer.close()
 
     def let_go(self, sentence: str) -> None:
-        """Keep what was noted and stop; the scan may be between two hooks, so it keeps its (now deaf) listener."""
+        """Write what was noted, record no more, and keep the sentence in the run.
+
+        The scheduler keeps this listener, since a scan may be going on; its hooks do nothing from now on.
+        """
         with suppress(Exception):  # the sentence is about the first failure
             self.read()
         self._writer.close(timeout=0, fault=sentence)
@@ -248,38 +211,17 @@ class RoundRecorder(ScanListener):
     # -- from notes to rows ------------------------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Make the rows of everything noted so far."""
-        with self._reading:
-            self._read_notes(len(self._tape))
+        """Make the rows of everything noted so far.
 
-    def _read(self, most: int) -> None:
-        """Make the rows of some notes, unless the writer's thread is at it."""
-        if self._reading.acquire(blocking=False):
-            try:
-                self._read_notes(most)
-            finally:
-                self._reading.release()
+        Raises:
+            Exception: What the making of rows raised.
+        """
+        self._tape.read()
 
-    def _read_for_writer(self) -> None:
-        """Make the rows of everything noted; a failure ends the recording as one in a hook does."""
-        try:
-            with self._reading:
-                for _ in range(len(self._tape)):
-                    self._read_notes(1)
-                    time.sleep(0)  # the engine's thread may go first
-        except Exception as error:
-            if not self.is_broken:
-                give_up(self, "the making of rows", error)
-
-    def _read_notes(self, most: int) -> None:
-        try:
-            for _ in range(most):
-                make, *arguments = self._tape.popleft()
-                make(*arguments)
-        except Exception:
-            self._tape.clear()  # what follows counts on what failed
-            raise
-        self.maker.write_events()
+    def _fail_to_make_rows(self, error: Exception) -> None:
+        """End the recording as a failure in a hook does; told by the writer's thread."""
+        if not self.is_broken:
+            give_up(self, "the making of rows", error)
 
     def _facts(self) -> dict[str, Any]:
         maker = self.maker

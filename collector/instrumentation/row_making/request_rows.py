@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from radixflow.collector.instrumentation.notes.step_notes import StepNotes
+from radixflow.collector.instrumentation.row_making.held_and_overtaken import newly_held
 from radixflow.collector.instrumentation.row_making.prompt_blocks import PromptBlocks, hash_number
-from radixflow.collector.instrumentation.row_making.put_off import newly_held
 from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.schema.writing.segment_writer import SegmentWriter
@@ -95,12 +95,12 @@ class RequestRows:
             self._writer.append("requests", row)
         self.lives.clear()
 
-    def put_off(self, notes: StepNotes, round_number: int | None) -> None:
-        """Write events for the requests that a scan kept back or let others overtake.
+    def kept_waiting(self, notes: StepNotes, round_number: int | None) -> None:
+        """Write events for the requests that rules kept waiting in a scan.
 
         Args:
             notes: The scan.
-            round_number: Its round; None if the step selected nothing.
+            round_number: Its round; None if the step scheduled nothing.
         """
         for life, event, reason in newly_held(notes.visits, self.lives):
             self._event(notes.started_ns, life, event, round_number, detail=reason)

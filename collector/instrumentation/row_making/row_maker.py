@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, Visit
+from radixflow.collector.instrumentation.row_making.held_and_overtaken import newly_overtaken
 from radixflow.collector.instrumentation.row_making.prompt_blocks import hash_number
 from radixflow.collector.instrumentation.row_making.publications import Publications
-from radixflow.collector.instrumentation.row_making.put_off import newly_overtaken
 from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
 from radixflow.collector.instrumentation.row_making.request_rows import RequestRows, Row
 from radixflow.collector.instrumentation.row_making.round_rows import (
@@ -48,9 +48,9 @@ class RowMaker(RequestRows):
     def scheduled(self, step: FinishedStep) -> None:
         """A step scheduled something."""
         self.num_rounds = step.round_number
-        self.put_off(step.notes, step.round_number)
+        self.kept_waiting(step.notes, step.round_number)
         if not step.is_kept:
-            self._tell_put_off(step)
+            self._tell_of_waiting(step)
             self._make_rows(step, {})
             return
         kinds = self._make_rows(step, self._make_visits(step))
@@ -133,11 +133,11 @@ class RowMaker(RequestRows):
             for table, rows in (("visits", ended), ("awaited_states", awaited)):
                 if rows:
                     self._writer.append(table, rows)
-        self._tell_put_off(step)
+        self._tell_of_waiting(step)
         pairs = zip(visits, places, strict=True)
         return {visit.request.request_id: place for visit, place in pairs if visit.outcome == "selected"}
 
-    def _tell_put_off(self, step: FinishedStep) -> None:
+    def _tell_of_waiting(self, step: FinishedStep) -> None:
         for visit in step.notes.visits:
             if visit.outcome == "blocked":
                 self._block(visit, step)

@@ -13,6 +13,7 @@ from typing import Any
 from vllm.v1.request import RequestStatus
 
 from radixflow.collector.instrumentation.notes.step_notes import ProbeResult, Visit
+from radixflow.collector.instrumentation.stops.refused_allocation import refused_allocation_reason
 
 
 class CounterfactualProbe:
@@ -124,26 +125,3 @@ def tokens_ready(shadow: Any, request: Any, shadow_state_managers: dict[int, Any
         return int(shadow.get_computed_blocks(request)[1])
     finally:
         hash_map.hidden = set()
-
-
-def refused_allocation_reason(shadow: Any, request: Any, num_tokens: int, arguments: dict[str, Any]) -> str:
-    """Tell apart why allocate_slots() refused a request that is not BLOCKED.
-
-    vLLM answers one None; asking again on a shadow, with one demand relaxed at a time, names the one that refused.
-    """
-    if arguments.get("reserved_blocks") and _grants(shadow, request, num_tokens, arguments | {"reserved_blocks": 0}):
-        return "remote_kv"
-    if arguments.get("has_scheduled_reqs") and _grants(
-        shadow, request, num_tokens, arguments | {"has_scheduled_reqs": False}
-    ):
-        return "watermark"
-    if arguments.get("full_sequence_must_fit") and _grants(
-        shadow, request, num_tokens, arguments | {"full_sequence_must_fit": False}
-    ):
-        return "full_prompt_reservation"
-    return "kv_blocks"
-
-
-def _grants(shadow: Any, request: Any, num_tokens: int, arguments: dict[str, Any]) -> bool:
-    """Whether the allocation would be granted; the shadow is spent by a grant and must not be used again."""
-    return shadow.allocate_slots(copy.copy(request), num_tokens, **arguments) is not None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from radixflow.collector.instrumentation.stops.probe import refused_allocation_reason
+from radixflow.collector.instrumentation.stops.refused_allocation import refused_allocation_reason
 from tests.collector.policies.same_state import recorded_step
 from tests.collector.streams.observed_streams import scheduler_for
 from tests.scheduler_harness.construction import make_request

@@ -1,6 +1,8 @@
 """Rows are made from notes, later: whoever reads them, and however late, they say what happened when it happened."""
 
+import functools
 import random
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,12 @@ pytest.importorskip("vllm")
 
 from vllm.v1.core.sched.scheduler import Scheduler
 
-from radixflow.collector.instrumentation.recorder import round_recorder
+from radixflow.collector.instrumentation import schedulers
+from radixflow.collector.instrumentation.recorder import note_tape
+from radixflow.collector.instrumentation.recorder.note_tape import NoteTape
 from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.row_making.row_maker import RowMaker
+from radixflow.collector.instrumentation.row_making.visit_runs import VisitRuns
 from radixflow.collector.instrumentation.schedulers import RecordedAsyncScheduler, RecordedScheduler
 from radixflow.schema.reading.connection import open_runs
 from radixflow.schema.run_files.manifest import Manifest
@@ -27,7 +32,19 @@ POLICIES = ("radix", "radixflow-immediate", "radixflow+frag")
 Tables = dict[str, list[tuple[Any, ...]]]
 
 
-def tables_of(run: Path, policy: str, is_async: bool, seed: int, reads_at_once: bool) -> Tables:
+@pytest.fixture(autouse=True)
+def nothing_is_flushed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a test takes, the writer flushes at its end, and when the test says so.
+
+    A flush takes the runs of visits that are still growing. Those that follow get new places, which are comparable
+    within a round only: recordings that were flushed at different moments agree in the order of places, not in places.
+    """
+    monkeypatch.setattr(schedulers, "SegmentWriter", functools.partial(SegmentWriter, flush_seconds=3_600))
+
+
+def tables_of(
+    run: Path, policy: str, is_async: bool, seed: int, reads_at_once: bool, flush_every: int | None = None
+) -> Tables:
     """Record random traffic; return every table without its times.
 
     Args:
@@ -36,6 +53,7 @@ def tables_of(run: Path, policy: str, is_async: bool, seed: int, reads_at_once: 
         is_async: Whether scheduling is asynchronous.
         seed: Equal seeds give equal traffic.
         reads_at_once: Whether notes are read after every step, or all of them at the end.
+        flush_every: Steps between two flushes; None for a single one at the end.
     """
     create_run(run, Manifest("e", "s", policy, state="complete"))
     shape = WorldShape(
@@ -47,10 +65,12 @@ def tables_of(run: Path, policy: str, is_async: bool, seed: int, reads_at_once: 
     world = SchedulerWorld(shape, random.Random(seed), scheduler_cls, {"radixflow": settings})
     recorder: Any = world.scheduler.listener
     assert isinstance(recorder, RoundRecorder)
-    for _ in world.states(150):
+    for number, _ in enumerate(world.states(150)):
         world.advance()
         if reads_at_once:
             recorder.read()
+        if flush_every is not None and number % flush_every == 0:
+            recorder._writer._flusher.flush()
     world.answer_all()
     world.scheduler.shutdown()
     return read_tables(run)
@@ -59,21 +79,44 @@ def tables_of(run: Path, policy: str, is_async: bool, seed: int, reads_at_once: 
 def read_tables(run: Path) -> Tables:
     found = {}
     with open_runs([run]) as connection:
-        for table, schema in ALL_TABLES.items():
-            columns = [name for name in schema.names if not name.endswith("_ns")]
-            source = table
-            if table == "visits":  # where a run of equal visits is cut depends on when it is written
-                source, columns = "spread_visits", [name for name in columns if name != "last_round"]
-            names = ", ".join(columns)
+        for table in ALL_TABLES:
+            # Where a run of equal visits is cut depends on when it is written.
+            source = "spread_visits" if table == "visits" else table
+            names = ", ".join(columns_of(table))
             found[table] = connection.execute(f"SELECT {names} FROM {source} ORDER BY ALL").fetchall()
     return found
+
+
+def columns_of(table: str) -> list[str]:
+    """Columns that say the same whenever rows are made: no times, and not where a run of equal visits is cut."""
+    return [
+        name
+        for name in ALL_TABLES[table].names
+        if not (name.endswith("_ns") or (table, name) == ("visits", "last_round"))
+    ]
+
+
+def with_ranks(tables: Tables) -> Tables:
+    """The same with each place in a scan replaced by its rank among the places of its round."""
+    at = {table: (columns_of(table).index("round"), columns_of(table).index("visit")) for table in ("rows", "visits")}
+    places: dict[int, set[int]] = {}
+    for table, (number, visit) in at.items():
+        for row in tables[table]:
+            if row[visit] is not None:
+                places.setdefault(row[number], set()).add(row[visit])
+    ranks = {(number, place): rank for number, seen in places.items() for rank, place in enumerate(sorted(seen))}
+    ranked = {
+        table: [(*row[:visit], ranks.get((row[number], row[visit])), *row[visit + 1 :]) for row in tables[table]]
+        for table, (number, visit) in at.items()
+    }
+    return tables | {table: sorted(rows, key=repr) for table, rows in ranked.items()}
 
 
 @pytest.fixture
 def nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer's thread makes no rows, and nothing is too long to wait."""
     monkeypatch.setattr(SegmentWriter, "collect_by", lambda *_: None)
-    monkeypatch.setattr(round_recorder, "MOST_NOTES", 10**9)
+    monkeypatch.setattr(note_tape, "MOST_NOTES", 10**9)
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
@@ -86,6 +129,37 @@ def test_rows_do_not_depend_on_when_they_are_made(
     for table, rows in at_once.items():
         assert rows == at_the_end[table], table
         assert rows or table in ("offers", "spans"), f"nothing of {table} happened"
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_rows_do_not_depend_on_when_they_are_flushed(is_async: bool, tmp_path: Path, nobody_reads: None) -> None:
+    seldom = tables_of(tmp_path / "seldom", "radix", is_async, 7, reads_at_once=True)
+    often = tables_of(tmp_path / "often", "radix", is_async, 7, reads_at_once=True, flush_every=5)
+    assert often["visits"] != seldom["visits"], "places are given anew after a flush: only their ranks say something"
+    assert with_ranks(often) == with_ranks(seldom)
+
+
+@pytest.mark.parametrize("fault", ["twice", "backwards"])
+def test_rows_that_a_flush_changes_would_be_found(
+    fault: str, tmp_path: Path, nobody_reads: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: what a flush takes goes on as if nobody had taken it, or new places go down the queue."""
+    native = VisitRuns.add_round
+
+    def take_and_keep(self: VisitRuns) -> list[tuple[Any, ...]]:
+        return [run.as_row(request) for request, run in self._open.items()]
+
+    def backwards(self: VisitRuns, number: int, visits: Any) -> Any:
+        places, ended = native(self, number, visits)
+        return places[::-1], ended
+
+    seldom = tables_of(tmp_path / "seldom", "radix", False, 7, reads_at_once=True)
+    if fault == "twice":
+        monkeypatch.setattr(VisitRuns, "take", take_and_keep)
+    else:
+        monkeypatch.setattr(VisitRuns, "add_round", backwards)
+    often = tables_of(tmp_path / "often", "radix", False, 7, reads_at_once=True, flush_every=5)
+    assert with_ranks(often) != with_ranks(seldom)
 
 
 def test_rows_that_ask_the_requests_too_late_would_be_found(
@@ -112,7 +186,7 @@ def test_the_engines_thread_makes_rows_where_the_writers_does_not_keep_up(
     most = []
     note_step = RoundRecorder._note_step
     monkeypatch.setattr(SegmentWriter, "collect_by", lambda *_: None)
-    monkeypatch.setattr(round_recorder, "MOST_NOTES", 20)
+    monkeypatch.setattr(note_tape, "MOST_NOTES", 20)
 
     def counted(self: RoundRecorder, *given: Any) -> None:
         most.append(len(self._tape))
@@ -129,12 +203,18 @@ def test_rows_are_made_without_the_engines_thread(tmp_path: Path, monkeypatch: p
 
     def wait(recorder: RoundRecorder) -> None:
         deadline = time.monotonic() + 20
-        while recorder._tape and time.monotonic() < deadline:
+        while len(recorder._tape) and time.monotonic() < deadline:
             time.sleep(0.02)
 
+    def read_elsewhere(tape: NoteTape, most: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            pytest.fail("the engine's thread makes rows")
+        read(tape, most)
+
+    read = NoteTape._read
     monkeypatch.setattr(RoundRecorder, "read", wait)
-    monkeypatch.setattr(RoundRecorder, "_read", lambda *_: pytest.fail("the engine's thread makes rows"))
-    monkeypatch.setattr(round_recorder, "MOST_NOTES", 10**9)
+    monkeypatch.setattr(NoteTape, "_read", read_elsewhere)
+    monkeypatch.setattr(note_tape, "MOST_NOTES", 10**9)
     assert tables_of(tmp_path / "run", "radix", False, 7, reads_at_once=False) == expected
 
 

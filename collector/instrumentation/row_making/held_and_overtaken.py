@@ -1,4 +1,4 @@
-"""Finds the waiting requests that a step kept back (held or deferred) or let others overtake, at the first time."""
+"""Which waiting requests a rule kept out of a step, and which a later arrival overtook: told once, when it begins."""
 
 from __future__ import annotations
 
