@@ -57,7 +57,7 @@ class NoteTape:
         """
         if len(self._notes) > MOST_NOTES and self._reading.acquire(blocking=False):
             try:
-                self._read(_NOTES_AT_ONCE)
+                self._read(min(_NOTES_AT_ONCE, len(self._notes)))  # another reader may have been there since
             finally:
                 self._reading.release()
 
