@@ -288,7 +288,7 @@ import os, sys
 from radixflow.schema.writing.segment_writer import SegmentWriter
 writer = SegmentWriter(sys.argv[1], "engine", flush_seconds=60)
 writer.append("spans", (1, "execute", 0, "host", 1, 2))
-locks = [part._lock for part in (writer._buffer, writer._life, writer._status)]
+locks = [part._lock for part in (writer._buffer, writer._life, writer._status)] + [writer._pace._wake._cond]
 for lock in locks:
     lock.acquire()  # as another thread may hold it at the moment of the fork
 child = os.fork()

@@ -101,6 +101,18 @@ def test_a_writer_goes_through_its_states(run):
     assert writer.close() and writer._life.state is S.CLOSED
 
 
+def test_a_writer_whose_name_is_taken_leaves_the_status_of_the_other(run):
+    with SegmentWriter(run.path, "engine", flush_seconds=60) as first:
+        first.describe(num_blocks=64)
+        first._write_status()
+        before = (run.path / "writers" / "engine.json").stat().st_mtime_ns
+        other = SegmentWriter(run.path, "engine", flush_seconds=60)
+        other.append("spans", (1, "execute", 0, "host", 1, 2))
+        assert other.close(fault="and it failed") is False and len(other.faults) == 2
+        assert (run.path / "writers" / "engine.json").stat().st_mtime_ns == before
+        assert run.writers()["engine"]["num_blocks"] == 64 and run.writers()["engine"]["faults"] == []
+
+
 def test_a_recording_that_ends_early_is_written_and_not_closed(run):
     writer = SegmentWriter(run.path, "engine", flush_seconds=60)
     writer.append("spans", (1, "execute", 0, "host", 1, 2))
