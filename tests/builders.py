@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from radixflow.collector.instrumentation.row_making.slot_ledger import TOKEN_REASONS
 from radixflow.schema.run_files.manifest import MANIFEST_NAME, Manifest, utc_now, write_manifest
 from radixflow.schema.run_files.run_directory import create_run
 from radixflow.schema.tables import ALL_TABLES
@@ -22,7 +23,6 @@ ROUND_NS = 100
 SENT_NS = 900
 REGISTERED_NS = 950
 PROBE_NS = 5
-TOKEN_LIMITED_REASONS = ("token_budget", "aligned_split_zero", "no_chunked_prefill", "spec_padding")
 _CLASS_OF_OUTCOME = {"ready": "rows_avoidable", "blocked": "rows_dependency_wait", "held": "rows_held"}
 
 
@@ -39,7 +39,7 @@ class Visit:
     @property
     def slot_class(self) -> str:
         if self.outcome == "other":
-            return "rows_token_limited" if self.columns["reason"] in TOKEN_LIMITED_REASONS else "rows_other"
+            return "rows_token_limited" if self.columns["reason"] in TOKEN_REASONS else "rows_other"
         return _CLASS_OF_OUTCOME[self.outcome]
 
 

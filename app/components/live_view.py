@@ -62,7 +62,7 @@ def _show(live: LiveRun) -> None:
         st.info(end_sentence(state), icon=":material/stop_circle:")
         if st.button("Open the workbench on it", icon=":material/refresh:"):
             st.rerun()
-    show_lead(live_sentence(rounds.tracks, run["probe"] != "off"))
+    show_lead(live_sentence(rounds.totals))
     _draw(live.runs, rounds.raster, rounds.tracks)
     show_hint(
         f"The last {KEPT_ROUNDS} rounds, read every {EVERY_SECONDS:g} seconds from the segments that are new since. "

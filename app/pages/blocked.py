@@ -14,7 +14,7 @@ from radixflow.app.figures.blocked.dependency_graph import dependency_graph
 from radixflow.app.figures.blocked.producers import producers
 from radixflow.app.figures.blocked.visits_by_cause import visits_by_cause
 from radixflow.app.figures.blocked.waiting_times import waiting_times
-from radixflow.app.queries import blocked, run_facts
+from radixflow.app.queries import blocked, latency, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.blocked import blocked_sentence
 
@@ -29,7 +29,7 @@ with left:
     show_figure(visits_by_cause(read(blocked.visits_by_cause, selection), runs), "visits_by_cause")
 with right:
     show_section("Waiting, from registration to first selection")
-    show_figure(waiting_times(read(blocked.waiting_times, selection), runs), "waiting_times")
+    show_figure(waiting_times(read(latency.ecdf, selection, "branch", "registered_to_selected"), runs), "waiting_times")
 
 run = choose_arm(runs)
 show_section("The longest waits of blocked requests")

@@ -41,7 +41,7 @@ def visits_of_consumers(connection: duckdb.DuckDBPyConnection, limit: int = 30) 
     ]
     sql = f"""SELECT run, request_id, round, start_ms, cause, witness, producer_request_id, published_round,
                      matched_tokens, ready_tokens, num_tokens_lost
-              FROM blocked_visits WHERE {" OR ".join(wanted) or "false"} ORDER BY run, start_ms LIMIT 4000"""
+              FROM blocked_visits WHERE {" OR ".join(wanted) or "false"} ORDER BY run, start_ms, visit LIMIT 4000"""
     return read(connection, sql)
 
 
@@ -59,15 +59,6 @@ def starvation(connection: duckdb.DuckDBPyConnection, run: int) -> pa.Table:
                     num_blocked_visits, blocked_ms, num_overtakes
              FROM starvation WHERE run = $run ORDER BY wait_rank"""
     return read(connection, sql, run=run)
-
-
-def waiting_times(connection: duckdb.DuckDBPyConnection, points: int = 400) -> pa.Table:
-    """Read the share of requests selected within a time of waiting, at most about ``points`` steps a run."""
-    sql = """SELECT run, max(waiting_ms) AS waiting_ms, max(share) AS share
-             FROM (SELECT run, waiting_ms, cume_dist() OVER (PARTITION BY run ORDER BY waiting_ms) AS share
-                   FROM request_lives WHERE waiting_ms IS NOT NULL)
-             GROUP BY run, ceil(share * $points) ORDER BY run, waiting_ms"""
-    return read(connection, sql, points=points)
 
 
 def _pairs(table: pa.Table) -> list[tuple[int, int]]:

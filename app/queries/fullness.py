@@ -27,8 +27,8 @@ def fullness_by_round(connection: duckdb.DuckDBPyConnection, step: int) -> pa.Ta
 
 def rows_distribution(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read how many rounds of each run used how many rows."""
-    sql = """SELECT run, rows_used, max(row_capacity) AS row_capacity, count(*) AS num_rounds
-             FROM round_occupancy GROUP BY run, rows_used ORDER BY run, rows_used"""
+    sql = """SELECT run, level AS rows_used, row_capacity, num_rounds_kept AS num_rounds
+             FROM fullness_distribution WHERE measure = 'rows' ORDER BY run, level"""
     return read(connection, sql)
 
 

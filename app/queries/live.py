@@ -15,18 +15,16 @@ from radixflow.schema.run_files.run_directory import RunDirectory, find_runs
 KEPT_ROUNDS = 400
 """Rounds that the rolling timeline holds."""
 _CLASSES = """
-SELECT * FROM (
-SELECT run, round AS first_round, round AS last_round, start_ms, end_ms,
-       unnest(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other']) AS slot_class,
-       NULL::VARCHAR AS cause,
-       unnest([rows_used, rows_avoidable, rows_dependency_wait, rows_held, rows_token_limited, rows_other])::DOUBLE
-           AS mean_rows
-FROM round_occupancy WHERE round > $after) WHERE mean_rows > 0 ORDER BY first_round
+SELECT run, round AS first_round, round AS last_round, start_ms, end_ms, slot_class, NULL::VARCHAR AS cause, mean_rows
+FROM (UNPIVOT (SELECT run, round, start_ms, end_ms, COLUMNS('^rows_(.*)$')::DOUBLE AS '\\1' FROM round_ends
+               WHERE round > $after)
+      ON COLUMNS(* EXCLUDE (run, round, start_ms, end_ms)) INTO NAME slot_class VALUE mean_rows)
+WHERE mean_rows > 0 AND slot_class <> 'no_work' ORDER BY first_round
 """
 _TRACKS = """
 SELECT run, round AS first_round, round AS last_round, start_ms, end_ms, tokens_scheduled::DOUBLE AS tokens_scheduled,
-       token_budget, num_waiting_before, num_held, rows_avoidable
-FROM round_occupancy WHERE round > $after ORDER BY round
+       token_budget, num_waiting_before, num_held, row_capacity, rows_no_work, rows_avoidable, tokens_avoidable
+FROM round_ends WHERE round > $after ORDER BY round
 """
 
 
@@ -35,12 +33,14 @@ class RollingRounds(NamedTuple):
 
     Attributes:
         raster: One row a round and class of slot, as ``slot_raster.slot_sums`` gives them.
-        tracks: One row a round, as ``slot_raster.round_tracks`` gives them, with ``rows_avoidable``.
+        tracks: One row a round, as ``slot_raster.round_tracks`` gives them, with what ``bubble_totals`` adds up.
+        totals: The row of ``bubble_totals`` over these rounds.
         last_round: Number of the last round; 0 before the first.
     """
 
     raster: pa.Table
     tracks: pa.Table
+    totals: pa.Table
     last_round: int
 
 
@@ -60,7 +60,7 @@ class LiveRun:
         self.path = path
         self.tail = RunTail(path)
         self.runs = read_here(self.tail.connection, "SELECT * FROM runs")
-        self.rounds = RollingRounds(self._read(_CLASSES, 0), self._read(_TRACKS, 0), 0)
+        self.rounds = self._rolling(self._read(_CLASSES, 0), self._read(_TRACKS, 0))
 
     def is_of(self, path: str) -> bool:
         """Say whether the folder still holds the run that is followed, and not another that has replaced it."""
@@ -79,9 +79,22 @@ class LiveRun:
                 pa.concat_tables([old, self._read(sql, kept.last_round)])
                 for sql, old in ((_CLASSES, kept.raster), (_TRACKS, kept.tracks))
             )
-            last = pc.max(tracks["first_round"]).as_py() or 0
-            self.rounds = RollingRounds(_last(raster, last), _last(tracks, last), last)
+            self.rounds = self._rolling(raster, tracks)
         return self.rounds
+
+    def _rolling(self, raster: pa.Table, tracks: pa.Table) -> RollingRounds:
+        last = pc.max(tracks["first_round"]).as_py() or 0
+        tracks = _last(tracks, last)
+        return RollingRounds(_last(raster, last), tracks, self._totals(tracks), last)
+
+    def _totals(self, tracks: pa.Table) -> pa.Table:
+        """Let the view add up the rounds that are kept: for the time of the question there are no others for it."""
+        cursor = self.tail.connection.cursor()
+        try:
+            cursor.register("round_ends", tracks)
+            return read_here(cursor, "SELECT * FROM bubble_totals")
+        finally:
+            cursor.close()
 
     def _read(self, sql: str, after: int) -> pa.Table:
         return read_here(self.tail.connection, sql, after=after)

@@ -17,7 +17,6 @@ def first_token_disagreements(
     connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, limit: int = 200
 ) -> pa.Table:
     """Read the requests of a pair whose first output tokens differ."""
-    sql = """SELECT request_id, request_group, latency_ms_a, latency_ms_b, num_reused_tokens_a, num_reused_tokens_b
-             FROM paired_requests WHERE run_a = $run_a AND run_b = $run_b AND NOT first_token_agrees
+    sql = """SELECT * EXCLUDE (run_a, run_b) FROM output_disagreements WHERE run_a = $run_a AND run_b = $run_b
              ORDER BY request_id LIMIT $limit"""
     return read(connection, sql, run_a=run_a, run_b=run_b, limit=limit)

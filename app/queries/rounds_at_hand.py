@@ -7,18 +7,18 @@ import duckdb
 from radixflow.app.queries.reading import damage_in_a_sentence
 
 MOST_ROUNDS = 4_000_000
-"""Rounds of all opened runs, at about 90 bytes each; those of longer runs are read from the files every time."""
+"""Rounds of all opened runs, at about 95 bytes each; those of longer runs are read from the files every time."""
 _COLUMNS = {
     "run": "INTEGER", "round": "BIGINT", "start_ms": "DOUBLE", "end_ms": "DOUBLE", "row_capacity": "INTEGER",
     "rows_used": "INTEGER", "rows_avoidable": "INTEGER", "rows_dependency_wait": "INTEGER", "rows_held": "INTEGER",
     "rows_token_limited": "INTEGER", "rows_other": "INTEGER", "rows_no_work": "INTEGER", "tokens_scheduled": "INTEGER",
-    "token_budget": "INTEGER", "num_waiting_before": "INTEGER", "num_held": "INTEGER",
+    "tokens_avoidable": "INTEGER", "token_budget": "INTEGER", "num_waiting_before": "INTEGER", "num_held": "INTEGER",
 }  # fmt: skip
 _LOCK = threading.Lock()
 
 
 def hold_rounds(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Create ``rounds_at_hand`` with columns of the view ``round_occupancy``; return whether its rows are in memory.
+    """Make ``rounds_at_hand``, columns of the view ``round_ends``, and say whether it is in memory.
 
     Args:
         connection: Opened runs.
@@ -50,5 +50,5 @@ def _make(cursor: duckdb.DuckDBPyConnection) -> str:
     kind = "TABLE" if num_rounds <= MOST_ROUNDS else "VIEW"
     columns = ", ".join(f"{name}::{of} AS {name}" for name, of in _COLUMNS.items())
     order = "ORDER BY run, round" if kind == "TABLE" else ""  # what a window needs then lies together
-    cursor.execute(f"CREATE {kind} rounds_at_hand AS SELECT {columns} FROM round_occupancy {order}")
+    cursor.execute(f"CREATE {kind} rounds_at_hand AS SELECT {columns} FROM round_ends {order}")
     return kind

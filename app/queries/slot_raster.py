@@ -12,6 +12,7 @@ from radixflow.app.queries.windowed import (
     drawn_window,
     read_at_hand,
     read_named,
+    read_sums,
 )
 
 __all__ = ["EVERYTHING", "MAX_MARKS", "Level", "Window", "choose_level", "drawn_window", "raster", "window_totals"]
@@ -49,14 +50,9 @@ def extent(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 def window_totals(connection: duckdb.DuckDBPyConnection, window: Window) -> pa.Table:
     """Read, for each run, what a window holds: rounds, drawn cells, avoidable rows and the rounds that have them."""
-    sql = """SELECT run, label, count(round) AS num_rounds, coalesce(sum(num_cells), 0)::BIGINT AS num_cells,
-                    CASE WHEN probe <> 'off' THEN coalesce(sum(rows_avoidable), 0)::BIGINT END AS rows_avoidable,
-                    count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds
-             FROM runs LEFT JOIN (
-                 SELECT run, round, rows_avoidable, row_capacity - rows_no_work AS num_cells
-                 FROM rounds_at_hand WHERE {inside} AND {exactly}) USING (run)
-             GROUP BY run, label, probe ORDER BY run"""
-    return read_at_hand(connection, window, sql)
+    sql = """SELECT run, label, num_rounds, num_slots_with_work AS num_cells, rows_avoidable, num_bubble_rounds
+             FROM bubble_totals ORDER BY run"""
+    return read_sums(connection, window, sql)
 
 
 def choose_level(totals: pa.Table, max_marks: int = MAX_MARKS) -> Level:
@@ -98,12 +94,13 @@ def slot_sums(
     the cause of a wait is NULL.
     """
     if by_cause:
-        sql = _SUMS.replace("{classes}", _CLASSES_BY_CAUSE)
         hold_rounds(connection)
+        sql = _SUMS.replace("{classes}", _CLASSES_BY_CAUSE)
         return read_named(connection, window, sql, has_names=False, step=rounds_per_mark)
     return read_at_hand(connection, window, _SUMS.replace("{classes}", _CLASSES), step=rounds_per_mark)
 
 
+# A class of the ledger is a column rows_<class> of its round.
 _SUMS = """
 WITH rounds_inside AS MATERIALIZED (
     SELECT *, greatest(end_ms - start_ms, 1e-6) AS weight, round // $step AS bucket
@@ -112,36 +109,20 @@ buckets AS (
     SELECT run, bucket, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS start_ms,
            max(end_ms) AS end_ms, sum(weight) AS weight
     FROM rounds_inside GROUP BY run, bucket),
+sums AS (SELECT run, bucket, sum(COLUMNS('^rows_(.*)$') * weight) AS '\\1' FROM rounds_inside GROUP BY run, bucket),
+ledger AS (FROM (UNPIVOT sums ON COLUMNS(* EXCLUDE (run, bucket)) INTO NAME slot_class VALUE slot_time)),
 classes AS ({classes})
 SELECT run, first_round, last_round, start_ms, end_ms, slot_class, cause, slot_time / weight AS mean_rows
 FROM classes JOIN buckets USING (run, bucket)
-WHERE slot_class <> 'no_work' AND slot_time > 1e-9 * weight  -- less is what rounding leaves of a difference
+WHERE slot_class <> 'no_work' AND slot_time > 0
 ORDER BY run, first_round, slot_class, cause
 """
-_CLASSES = """
-    SELECT run, bucket,
-           unnest(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other']) AS slot_class,
-           NULL::VARCHAR AS cause,
-           unnest([sum(rows_used * weight), sum(rows_avoidable * weight), sum(rows_dependency_wait * weight),
-                   sum(rows_held * weight), sum(rows_token_limited * weight), sum(rows_other * weight)]) AS slot_time
-    FROM rounds_inside GROUP BY run, bucket
-"""
-# The view slot_causes tells waits apart in the same way, for whole runs.
-_CLASSES_BY_CAUSE = f"""
-    WITH summed AS ({_CLASSES}),
-    placed AS (
-        SELECT run, bucket, weight, rows_dependency_wait, waiting.cause,
-               row_number() OVER (PARTITION BY run, round ORDER BY waiting.visit) AS place
-        FROM spread_visits AS waiting JOIN rounds_inside USING (run, round)
-        WHERE waiting.outcome = 'blocked' AND rows_dependency_wait > 0 AND {{inside}}),
-    caused AS (
-        SELECT run, bucket, cause, sum(weight) AS slot_time
-        FROM placed WHERE place <= rows_dependency_wait AND cause IS NOT NULL GROUP BY run, bucket, cause),
-    known AS (SELECT run, bucket, sum(slot_time) AS slot_time FROM caused GROUP BY run, bucket)
-    SELECT run, bucket, slot_class, NULL AS cause,
-           summed.slot_time - if(slot_class = 'dependency_wait', coalesce(known.slot_time, 0), 0) AS slot_time
-    FROM summed LEFT JOIN known USING (run, bucket)
-    UNION ALL SELECT run, bucket, 'dependency_wait', cause, slot_time FROM caused
+_CLASSES = "SELECT *, NULL::VARCHAR AS cause FROM ledger"
+_CLASSES_BY_CAUSE = """
+    SELECT *, NULL::VARCHAR AS cause FROM ledger WHERE slot_class <> 'dependency_wait'
+    UNION ALL BY NAME
+    SELECT run, bucket, 'dependency_wait' AS slot_class, cause, sum(weight) AS slot_time
+    FROM slot_waits JOIN rounds_inside USING (run, round) WHERE {inside} GROUP BY run, bucket, cause
 """
 
 

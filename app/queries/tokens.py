@@ -23,10 +23,7 @@ def parts(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 def repeated_by_cause(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read how many tokens of each run were computed again, by cause."""
-    sql = """SELECT run, label, cause, count(*) AS num_intervals, count(DISTINCT request_id) AS num_requests,
-                    sum(num_tokens)::BIGINT AS num_tokens
-             FROM repeated_intervals JOIN runs USING (run) GROUP BY run, label, cause ORDER BY run, num_tokens DESC"""
-    return read(connection, sql)
+    return read(connection, "SELECT * FROM repeated_tokens ORDER BY run, num_tokens DESC")
 
 
 def repeated(connection: duckdb.DuckDBPyConnection, run: int, limit: int) -> pa.Table:

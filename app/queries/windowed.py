@@ -88,6 +88,27 @@ def read_at_hand(connection: duckdb.DuckDBPyConnection, window: Window, sql: str
         cursor.close()
 
 
+def read_sums(connection: duckdb.DuckDBPyConnection, window: Window, sql: str) -> pa.Table:
+    """Run a SELECT over a view that adds rounds up, such as ``bubble_totals``, of the rounds of a window alone.
+
+    What is added up and how is said by the view; for the time of the question no other rounds are there for it.
+
+    Raises:
+        RadixflowError: As :func:`radixflow.app.queries.reading.read`.
+    """
+    is_at_hand = hold_rounds(connection)
+    cursor = connection.cursor()
+    try:
+        # A temporary view is of this cursor, and gone with it; the view that it hides is still found by its full name.
+        rounds, inside = "rounds_at_hand", "true"
+        if not is_at_hand:
+            rounds, inside = "memory.main.round_ends", windows.within(round_ranges(cursor, window))
+        cursor.execute(f"CREATE TEMP VIEW round_ends AS SELECT * FROM {rounds} WHERE {inside} AND {exactly(window)}")
+        return read_here(cursor, sql)
+    finally:
+        cursor.close()
+
+
 def read_named(
     connection: duckdb.DuckDBPyConnection, window: Window, sql: str, has_names: bool = True, **parameters: Any
 ) -> pa.Table:

@@ -17,7 +17,7 @@ from radixflow.app.figures.fullness.slot_ledger import slot_ledger
 from radixflow.app.figures.fullness.stop_reasons import stop_reasons
 from radixflow.app.figures.pairs.paired_differences import paired_differences
 from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
-from radixflow.app.queries import blocked, fullness, pairs, run_facts, slot_raster
+from radixflow.app.queries import blocked, fullness, latency, pairs, run_facts, slot_raster
 from radixflow.app.queries.definitions import Definitions
 from radixflow.app.sentences.blocked import blocked_sentence
 from radixflow.app.sentences.bubbles import bubble_sentence, level_words
@@ -166,7 +166,7 @@ def _blocked(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.
     waits = blocked.consumers(connection)
     visits = blocked.visits_of_consumers(connection)
     by_cause = visits_by_cause(blocked.visits_by_cause(connection), runs)
-    waited = waiting_times(blocked.waiting_times(connection), runs)
+    waited = waiting_times(latency.ecdf(connection, "branch", "registered_to_selected"), runs)
     figures = [
         Captioned("visits-by-cause", "BLOCKED visits by cause", by_cause),
         Captioned("waiting-times", "Waiting, from registration to first selection", waited),

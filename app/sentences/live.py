@@ -5,23 +5,21 @@ import pyarrow as pa
 from radixflow.app import units
 
 
-def live_sentence(tracks: pa.Table, is_probed: bool) -> str:
+def live_sentence(totals: pa.Table) -> str:
     """Say how many of the last rounds were bubbles.
 
     Args:
-        tracks: Rows of ``queries.live.RollingRounds.tracks``.
-        is_probed: Whether the probe looks for READY requests.
+        totals: The row of ``queries.live.RollingRounds.totals``.
     """
-    if tracks.num_rows == 0:
+    (row,) = totals.to_pylist()
+    if not row["num_rounds"]:
         return "No round has been recorded yet."
-    rows = tracks.to_pylist()
-    lasting = units.duration(rows[-1]["end_ms"] - rows[0]["start_ms"])
-    last = f"The last {units.counted(len(rows), 'round')} ({lasting})"
-    if not is_probed:
+    last = f"The last {units.counted(row['num_rounds'], 'round')} ({units.duration(row['duration_ms'])})"
+    if row["rows_avoidable"] is None:
         return f"{last} ran without the probe: whether unused rows were avoidable is {units.NOT_MEASURED}."
-    bubbles = [row["rows_avoidable"] for row in rows if row["rows_avoidable"]]
-    share = units.fraction(len(bubbles) / len(rows))
-    return f"{last}: {share} left rows unused although work was READY, {units.counted(sum(bubbles), 'row')} in all."
+    share = units.fraction(row["bubble_round_fraction"])
+    rows = units.counted(row["rows_avoidable"], "row")
+    return f"{last}: {share} left rows unused although work was READY, {rows} in all."
 
 
 def end_sentence(state: str) -> str:

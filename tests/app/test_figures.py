@@ -98,7 +98,7 @@ def every_figure(connection):
         "visits by cause": visits_by_cause(blocked.visits_by_cause(connection), runs),
         "producers": producers(blocked.producers(connection), 0),
         "consumer waits": consumer_waits(waits, visits, 0),
-        "waiting times": waiting_times(blocked.waiting_times(connection), runs),
+        "waiting times": waiting_times(latency.ecdf(connection, "branch", "registered_to_selected"), runs),
         "request life": life(connection, 0, "a2"),
         "round budget": lens(connection, 0, 1)[0],
         "round scan": lens(connection, 0, 1)[1],

@@ -78,7 +78,7 @@ def test_rounds_come_in_as_they_are_written_and_the_end_is_noticed(tmp_path, gro
     assert rounds.tracks["start_ms"].to_pylist() == pytest.approx([0, 1e-4, 2e-4, 3e-4, 4e-4])
     per_class = rounds.raster.filter(live.pc.equal(rounds.raster["slot_class"], "avoidable"))
     assert per_class.select(["first_round", "mean_rows"]).to_pydict() == {"first_round": [2, 4], "mean_rows": [1, 1]}
-    assert "40.0 % left rows unused although work was READY, 2 rows in all" in live_sentence(rounds.tracks, True)
+    assert "40.0 % left rows unused although work was READY, 2 rows in all" in live_sentence(rounds.totals)
     growing.grow(1)
     growing.end()  # merges what is small, the segment that was not read yet among it
     assert followed.state == "complete" and followed.look().last_round == 6

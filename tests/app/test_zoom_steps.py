@@ -41,7 +41,7 @@ def test_rounds_at_hand_are_those_of_the_view(connection):
     columns = ", ".join(
         name for (name,) in connection.execute("SELECT column_name FROM (DESCRIBE rounds_at_hand)").fetchall()
     )
-    assert columns.count(",") == 15
+    assert columns.count(",") == 16
     queries = [f"SELECT {columns} FROM {name} ORDER BY run, round" for name in ("rounds_at_hand", "round_occupancy")]
     at_hand, in_view = (connection.execute(query).fetchall() for query in queries)
     assert at_hand == in_view != []

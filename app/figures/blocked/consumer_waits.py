@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
+from radixflow.app.figures.style.bars import name_lines
 from radixflow.app.figures.style.palette import CAUSE_STYLES, DEPENDENCY_WAIT, GUIDE, MARKED_AGAIN, USED
 
 _MARKS = {"being_written": (DEPENDENCY_WAIT, "diamond"), "marked_again": (MARKED_AGAIN, "x")}
@@ -36,14 +37,7 @@ def consumer_waits(consumers: pa.Table, visits: pa.Table, run: int) -> go.Figure
     figure.add_trace(_selections(selected))
     names = [layout.plain(row["request_id"]) for row in rows]
     figure.update_xaxes(title_text="Time since the first round (ms)")
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=names,
-        autorange="reversed",
-        automargin=True,
-        showgrid=False,
-        ticksuffix="  ",
-    )
+    name_lines(figure, names)
     return figure
 
 

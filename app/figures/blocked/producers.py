@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import CAUSE_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import CAUSE_STYLES
 
 
 def producers(table: pa.Table, run: int) -> go.Figure:
@@ -28,25 +29,15 @@ def producers(table: pa.Table, run: int) -> go.Figure:
         own = [row for row in rows if row["cause"] == cause]
         if own:
             figure.add_trace(
-                go.Bar(
-                    orientation="h",
-                    y=[layout.plain(row["producer_request_id"]) for row in own],
-                    x=[row["num_visits"] for row in own],
-                    name=look.label,
-                    hovertext=[_hover(row, look.label) for row in own],
-                    hoverinfo="text",
-                    marker=slot_marker(look),
+                lying_bars(
+                    look,
+                    [layout.plain(row["producer_request_id"]) for row in own],
+                    [row["num_visits"] for row in own],
+                    [_hover(row, look.label) for row in own],
                 )
             )
     figure.update_xaxes(title_text="Visits that waited for it (visits)", rangemode="tozero")
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=names,
-        autorange="reversed",
-        showgrid=False,
-        automargin=True,
-        ticksuffix="  ",
-    )
+    name_lines(figure, names)
     return figure
 
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import CAUSE_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import CAUSE_STYLES
 
 NONE_BLOCKED = "No waiting request was blocked by its recurrent state. A full-attention model never is."
 
@@ -28,12 +29,11 @@ def visits_by_cause(table: pa.Table, runs: pa.Table) -> go.Figure:
         own = {row["run"]: row for row in rows if row["cause"] == cause}
         if own:
             figure.add_trace(
-                go.Bar(
-                    orientation="h",
-                    y=[labels[run] for run in labels],
-                    x=[own[run]["num_visits"] if run in own else 0 for run in labels],
-                    name=look.label,
-                    hovertext=[
+                lying_bars(
+                    look,
+                    [labels[run] for run in labels],
+                    [own[run]["num_visits"] if run in own else 0 for run in labels],
+                    [
                         f"<b>{look.label}</b><br>{units.counted(own[run]['num_visits'], 'visit')} of "
                         f"{units.counted(own[run]['num_requests'], 'request')} in "
                         f"{units.counted(own[run]['num_rounds'], 'round')}"
@@ -41,10 +41,8 @@ def visits_by_cause(table: pa.Table, runs: pa.Table) -> go.Figure:
                         else ""
                         for run in labels
                     ],
-                    hoverinfo="text",
-                    marker=slot_marker(look),
                 )
             )
     figure.update_xaxes(title_text="BLOCKED visits of the scan (visits)", rangemode="tozero")
-    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticksuffix="  ")
+    name_lines(figure)
     return figure

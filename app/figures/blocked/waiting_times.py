@@ -12,7 +12,7 @@ def waiting_times(table: pa.Table, runs: pa.Table) -> go.Figure:
     """Draw, for each arm, the share of requests that had been selected after a time of waiting.
 
     Args:
-        table: Rows of ``queries.blocked.waiting_times``, ordered by waiting time.
+        table: Rows of ``queries.latency.ecdf`` of the time from registration to first selection.
         runs: Rows of ``runs``.
     """
     if table.num_rows == 0:
@@ -21,15 +21,15 @@ def waiting_times(table: pa.Table, runs: pa.Table) -> go.Figure:
     for _, label, look, rows in rows_by_arm(table, runs):
         figure.add_trace(
             go.Scatter(
-                x=[0.0] + [row["waiting_ms"] for row in rows],
-                y=[0.0] + [100 * row["share"] for row in rows],
+                x=[0.0] + [row["value_ms"] for row in rows],
+                y=[0.0] + [100 * row["within_fraction"] for row in rows],
                 mode="lines",
                 line={"color": look.colour, "width": 2, "dash": look.dash, "shape": "hv"},
                 name=label,
                 hovertext=[""]
                 + [
-                    f"<b>{label}</b><br>{units.fraction(row['share'])} selected within "
-                    f"{units.duration(row['waiting_ms'])}"
+                    f"<b>{label}</b><br>{units.fraction(row['within_fraction'])} selected within "
+                    f"{units.duration(row['value_ms'])}"
                     for row in rows
                 ],
                 hoverinfo="text",

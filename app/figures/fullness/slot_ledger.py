@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import SLOT_STYLES, slot_marker, slot_style_key
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import SLOT_STYLES, slot_style_key
 
 
 def slot_ledger(table: pa.Table, runs: pa.Table) -> go.Figure:
@@ -28,27 +29,24 @@ def slot_ledger(table: pa.Table, runs: pa.Table) -> go.Figure:
         margin={"l": 16, "r": 16, "t": 52, "b": 48},
         legend={"traceorder": "normal"},
     )
-    for slot_class, look in SLOT_STYLES.items():
+    for slot_class in SLOT_STYLES:
         own = [row for row in rows if slot_style_key(row["slot_class"], row["cause"]) == slot_class]
         if any(row["num_slots"] for row in own):
-            figure.add_trace(_bar(slot_class, own, labels, look.label))
+            figure.add_trace(_bar(slot_class, own, labels))
     figure.update_xaxes(title_text="Share of all row slots (%)", range=[0, 100.3], ticksuffix=" %")
-    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticksuffix="  ")
+    name_lines(figure)
     return figure
 
 
-def _bar(slot_class: str, rows: list[dict[str, Any]], labels: dict[int, str], name: str) -> go.Bar:
+def _bar(slot_class: str, rows: list[dict[str, Any]], labels: dict[int, str]) -> go.Bar:
     look = SLOT_STYLES[slot_class]
-    return go.Bar(
-        orientation="h",
-        y=[labels[row["run"]] for row in rows],
-        x=[100 * (row["slot_fraction"] or 0) for row in rows],
-        name=name,
-        hovertext=[
+    return lying_bars(
+        look,
+        [labels[row["run"]] for row in rows],
+        [100 * (row["slot_fraction"] or 0) for row in rows],
+        [
             f"<b>{look.label}</b><br>{units.counted(row['num_slots'], 'row slot')}, "
             f"{units.fraction(row['slot_fraction'])}"
             for row in rows
         ],
-        hoverinfo="text",
-        marker=slot_marker(look),
     )

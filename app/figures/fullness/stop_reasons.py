@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
+from radixflow.app.figures.style.bars import name_lines
 from radixflow.app.figures.style.palette import arm_style
 
 
@@ -46,7 +47,7 @@ def stop_reasons(table: pa.Table, runs: pa.Table) -> go.Figure:
             )
         )
     figure.update_xaxes(title_text="Rounds (number)", rangemode="tozero")
-    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticksuffix="  ")
+    name_lines(figure)
     return figure
 
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import PHASE_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import PHASE_STYLES
 
 _PARTS = {"sending": "mean_sending_ms", "waiting": "mean_waiting_ms", "executing": "mean_executing_ms"}
 
@@ -26,20 +27,17 @@ def latency_split(split: pa.Table) -> go.Figure:
     for phase, column in _PARTS.items():
         look = PHASE_STYLES[phase]
         figure.add_trace(
-            go.Bar(
-                orientation="h",
-                y=labels,
-                x=[row[column] for row in rows],
-                name=look.label,
-                hovertext=[
+            lying_bars(
+                look,
+                labels,
+                [row[column] for row in rows],
+                [
                     f"<b>{look.label}</b><br>{units.duration(row[column])} of {units.duration(row['mean_latency_ms'])}"
                     f"<br>mean of {units.counted(row['num_requests'], 'branch', 'branches')}"
                     for row in rows
                 ],
-                hoverinfo="text",
-                marker=slot_marker(look),
             )
         )
     figure.update_xaxes(title_text="Mean latency of a branch, sent to completed (ms)", rangemode="tozero")
-    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticksuffix="  ")
+    name_lines(figure)
     return figure

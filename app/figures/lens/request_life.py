@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
+from radixflow.app.figures.style.bars import name_lines
 from radixflow.app.figures.style.palette import GUIDE, SLOT_STYLES, USED, group_shade, slot_marker, slot_style_key
 from radixflow.app.sentences.reasons import refusal_words
 
@@ -45,14 +46,7 @@ def request_life(data: LifeData) -> go.Figure:
     _add_producers(figure, data.producer_rows)
     low, high = _extent(life, data)
     figure.update_xaxes(title_text="Time since the first round (ms)", range=[low, high])
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=lanes,
-        autorange="reversed",
-        automargin=True,
-        showgrid=False,
-        ticksuffix="  ",
-    )
+    name_lines(figure, lanes)
     return figure
 
 

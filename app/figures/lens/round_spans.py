@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import CLOCK_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import CLOCK_STYLES
 
 
 def round_spans(spans: pa.Table) -> go.Figure:
@@ -27,28 +28,18 @@ def round_spans(spans: pa.Table) -> go.Figure:
         own = [row for row in rows if row["clock"] == clock]
         if own:
             figure.add_trace(
-                go.Bar(
-                    orientation="h",
-                    y=[_name(row) for row in own],
-                    x=[row["duration_ms"] for row in own],
+                lying_bars(
+                    look,
+                    [_name(row) for row in own],
+                    [row["duration_ms"] for row in own],
+                    [_hover(row, look.label) for row in own],
                     base=[row["after_round_start_ms"] for row in own],
-                    name=look.label,
-                    hovertext=[_hover(row, look.label) for row in own],
-                    hoverinfo="text",
-                    marker=slot_marker(look),
                 )
             )
     end = max(row["after_round_start_ms"] + row["duration_ms"] for row in rows)
     figure.add_trace(_durations(rows, end))
     figure.update_xaxes(title_text="Time since the start of the round (ms)", range=[0, 1.08 * end or 1])
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=names,
-        autorange="reversed",
-        automargin=True,
-        showgrid=False,
-        ticksuffix="  ",
-    )
+    name_lines(figure, names)
     return figure
 
 

@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import REPEAT_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import REPEAT_STYLES
 
 
 def repeated_intervals(table: pa.Table) -> go.Figure:
@@ -27,27 +28,17 @@ def repeated_intervals(table: pa.Table) -> go.Figure:
         own = [row for row in rows if row["cause"] == cause]
         if own:
             figure.add_trace(
-                go.Bar(
-                    orientation="h",
-                    y=[_name(row) for row in own],
-                    x=[row["num_tokens"] for row in own],
+                lying_bars(
+                    look,
+                    [_name(row) for row in own],
+                    [row["num_tokens"] for row in own],
+                    [_hover(row, look.label) for row in own],
                     base=[row["begin_token"] for row in own],
-                    name=look.label,
                     customdata=[row["request_id"] for row in own],
-                    hovertext=[_hover(row, look.label) for row in own],
-                    hoverinfo="text",
-                    marker=slot_marker(look),
                 )
             )
     figure.update_xaxes(title_text="Position in the prompt (tokens)", rangemode="tozero")
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=names,
-        autorange="reversed",
-        automargin=True,
-        showgrid=False,
-        ticksuffix="  ",
-    )
+    name_lines(figure, names)
     return figure
 
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import REPEAT_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import REPEAT_STYLES
 
 
 def repeated_tokens(table: pa.Table, runs: pa.Table) -> go.Figure:
@@ -26,12 +27,11 @@ def repeated_tokens(table: pa.Table, runs: pa.Table) -> go.Figure:
         own = {layout.plain(row["label"]): row for row in rows if row["cause"] == cause}
         if own:
             figure.add_trace(
-                go.Bar(
-                    orientation="h",
-                    y=labels,
-                    x=[own[label]["num_tokens"] if label in own else 0 for label in labels],
-                    name=look.label,
-                    hovertext=[
+                lying_bars(
+                    look,
+                    labels,
+                    [own[label]["num_tokens"] if label in own else 0 for label in labels],
+                    [
                         f"<b>{look.label}</b><br>{units.counted(own[label]['num_tokens'], 'token')} in "
                         f"{units.counted(own[label]['num_intervals'], 'interval')} of "
                         f"{units.counted(own[label]['num_requests'], 'request')}"
@@ -39,10 +39,8 @@ def repeated_tokens(table: pa.Table, runs: pa.Table) -> go.Figure:
                         else ""
                         for label in labels
                     ],
-                    hoverinfo="text",
-                    marker=slot_marker(look),
                 )
             )
     figure.update_xaxes(title_text="Tokens computed again (tokens)", rangemode="tozero")
-    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticksuffix="  ")
+    name_lines(figure)
     return figure

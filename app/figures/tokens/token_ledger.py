@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from radixflow.app import units
 from radixflow.app.figures.style import layout
-from radixflow.app.figures.style.palette import TOKEN_STYLES, slot_marker
+from radixflow.app.figures.style.bars import lying_bars, name_lines
+from radixflow.app.figures.style.palette import TOKEN_STYLES
 
 
 def token_ledger(parts: pa.Table) -> go.Figure:
@@ -25,27 +26,17 @@ def token_ledger(parts: pa.Table) -> go.Figure:
         own = [row for row in rows if row["part"] == part and row["num_tokens"]]
         if own:
             figure.add_trace(
-                go.Bar(
-                    orientation="h",
-                    y=[layout.plain(row["label"]) for row in own],
-                    x=[row["num_tokens"] for row in own],
-                    name=look.label,
-                    hovertext=[
+                lying_bars(
+                    look,
+                    [layout.plain(row["label"]) for row in own],
+                    [row["num_tokens"] for row in own],
+                    [
                         f"<b>{look.label}</b><br>{units.counted(row['num_tokens'], 'token')}"
                         f"<br>{units.fraction(row['prompt_fraction'])} of the prompt tokens"
                         for row in own
                     ],
-                    hoverinfo="text",
-                    marker=slot_marker(look),
                 )
             )
     figure.update_xaxes(title_text="Tokens of finished requests (tokens)", tickformat=",")
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=labels,
-        autorange="reversed",
-        showgrid=False,
-        automargin=True,
-        ticksuffix="  ",
-    )
+    name_lines(figure, labels)
     return figure

@@ -8,7 +8,7 @@ WITH names AS MATERIALIZED (  -- looked up once, for both parties
 SELECT
     visits.run,
     visits.round,
-    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
+    round_ends.start_ms,
     visits.visit,
     consumer.request_id,
     consumer.request_group,

@@ -17,6 +17,13 @@ SELECT
     outcome,
     reason,
     cause,
+    CASE
+        WHEN outcome = 'ready' THEN 'avoidable'
+        WHEN outcome = 'blocked' THEN 'dependency_wait'
+        WHEN outcome = 'held' THEN 'held'
+        WHEN reason IN ('token_budget', 'aligned_split_zero', 'no_chunked_prefill', 'spec_padding') THEN 'token_limited'
+        ELSE 'other'
+    END AS slot_class,
     matched_tokens,
     ready_tokens,
     awaited_hash,
@@ -34,6 +41,7 @@ COMMENT ON COLUMN spread_visits.witness IS '[-] native (the scan itself) or prob
 COMMENT ON COLUMN spread_visits.outcome IS '[-] ready (probe only), blocked, held or other.';
 COMMENT ON COLUMN spread_visits.reason IS '[-] Reason of an other outcome.';
 COMMENT ON COLUMN spread_visits.cause IS '[-] Cause of a blocked outcome: being_written or marked_again.';
+COMMENT ON COLUMN spread_visits.slot_class IS '[-] Class of the slot ledger that the visit may explain: avoidable, dependency_wait, held, token_limited or other.';
 COMMENT ON COLUMN spread_visits.matched_tokens IS '[tokens] Longest token match of the prompt; NULL if not looked up.';
 COMMENT ON COLUMN spread_visits.ready_tokens IS '[tokens] Longest match whose every state component is published.';
 COMMENT ON COLUMN spread_visits.awaited_hash IS '[-] Hash of the state that a blocked request waits for.';

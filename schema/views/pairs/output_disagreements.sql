@@ -10,6 +10,8 @@ SELECT
     dataset,
     first_token_id_a,
     first_token_id_b,
+    latency_ms_a,
+    latency_ms_b,
     num_reused_tokens_a,
     num_reused_tokens_b
 FROM paired_requests
@@ -23,5 +25,7 @@ COMMENT ON COLUMN output_disagreements.request_group IS '[-] Request group of th
 COMMENT ON COLUMN output_disagreements.dataset IS '[-] Dataset or generator of the branch.';
 COMMENT ON COLUMN output_disagreements.first_token_id_a IS '[-] First output token in run a.';
 COMMENT ON COLUMN output_disagreements.first_token_id_b IS '[-] First output token in run b.';
+COMMENT ON COLUMN output_disagreements.latency_ms_a IS '[ms] Latency in run a, sent to completed; NULL if it did not complete.';
+COMMENT ON COLUMN output_disagreements.latency_ms_b IS '[ms] Latency in run b; NULL if it did not complete.';
 COMMENT ON COLUMN output_disagreements.num_reused_tokens_a IS '[tokens] Prompt tokens reused in run a.';
 COMMENT ON COLUMN output_disagreements.num_reused_tokens_b IS '[tokens] Prompt tokens reused in run b.';

@@ -1,5 +1,5 @@
 -- One row of differences a pair of arms.
--- depends on: run_pairs, run_summary, paired_sums, paired_intervals
+-- depends on: run_pairs, run_summary, paired_sums, output_audit, paired_intervals
 
 CREATE VIEW paired_summary AS
 WITH summaries AS MATERIALIZED (
@@ -10,7 +10,7 @@ SELECT
     b.run AS run_b,
     a.label AS label_a,
     b.label AS label_b,
-    coalesce(num_shared_requests, 0) AS num_shared_requests,
+    coalesce(paired_sums.num_shared_requests, 0) AS num_shared_requests,
     coalesce(num_pairs, 0) AS num_pairs,
     a.num_rounds AS num_rounds_a,
     b.num_rounds AS num_rounds_b,
@@ -20,9 +20,9 @@ SELECT
     mean_latency_ms_b,
     mean_latency_difference_ms,
     mean_latency_difference_ms / nullif(mean_latency_ms_a, 0) AS mean_latency_difference_fraction,
-    first_token_agreement_fraction,
-    coalesce(num_first_token_disagreements, 0) AS num_first_token_disagreements,
-    coalesce(num_first_tokens_compared, 0) AS num_first_tokens_compared,
+    audit.agreement_fraction AS first_token_agreement_fraction,
+    coalesce(audit.num_disagreeing, 0) AS num_first_token_disagreements,
+    coalesce(audit.num_compared, 0) AS num_first_tokens_compared,
     b.num_reused_tokens - a.num_reused_tokens AS reused_tokens_difference,
     b.num_scheduled_tokens - a.num_scheduled_tokens AS scheduled_tokens_difference,
     b.rows_per_round - a.rows_per_round AS rows_per_round_difference,
@@ -65,6 +65,8 @@ FROM run_pairs
 JOIN summaries AS a ON a.run = run_pairs.run_a
 JOIN summaries AS b ON b.run = run_pairs.run_b
 LEFT JOIN paired_sums USING (run_a, run_b)
+LEFT JOIN output_audit AS audit
+    ON audit.run_a = run_pairs.run_a AND audit.run_b = run_pairs.run_b AND audit.dataset IS NULL
 LEFT JOIN paired_intervals AS intervals
     ON intervals.run_a = run_pairs.run_a AND intervals.run_b = run_pairs.run_b AND intervals.dataset IS NULL
 WHERE run_pairs.is_pairable

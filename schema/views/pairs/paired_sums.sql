@@ -12,9 +12,6 @@ WITH of_pairs AS (
         avg(latency_ms_a) FILTER (latency_difference_ms IS NOT NULL) AS mean_latency_ms_a,
         avg(latency_ms_b) FILTER (latency_difference_ms IS NOT NULL) AS mean_latency_ms_b,
         avg(latency_difference_ms) AS mean_latency_difference_ms,
-        avg(first_token_agrees::INTEGER) AS first_token_agreement_fraction,
-        count(*) FILTER (NOT first_token_agrees) AS num_first_token_disagreements,
-        count(first_token_agrees) AS num_first_tokens_compared,
         avg(waiting_difference_ms) AS mean_waiting_difference_ms
     FROM paired_requests
     GROUP BY run_a, run_b
@@ -37,9 +34,6 @@ COMMENT ON COLUMN paired_sums.num_pairs IS '[requests] Branches that completed i
 COMMENT ON COLUMN paired_sums.mean_latency_ms_a IS '[ms] Mean latency of the pairs in run a.';
 COMMENT ON COLUMN paired_sums.mean_latency_ms_b IS '[ms] Mean latency of the pairs in run b.';
 COMMENT ON COLUMN paired_sums.mean_latency_difference_ms IS '[ms] Mean over the pairs of latency_ms_b - latency_ms_a; negative when run b was faster.';
-COMMENT ON COLUMN paired_sums.first_token_agreement_fraction IS '[fraction] Share of branches with the same first token in both runs, of those where both are known.';
-COMMENT ON COLUMN paired_sums.num_first_token_disagreements IS '[requests] Branches with different first tokens.';
-COMMENT ON COLUMN paired_sums.num_first_tokens_compared IS '[requests] Branches whose first token is known in both runs.';
 COMMENT ON COLUMN paired_sums.mean_waiting_difference_ms IS '[ms] Mean over the pairs of the time from registration to first selection in run b minus that in run a.';
 COMMENT ON COLUMN paired_sums.num_group_pairs IS '[groups] Request groups that completed in both runs.';
 COMMENT ON COLUMN paired_sums.mean_group_latency_difference_ms IS '[ms] Mean over those groups of their latency in run b minus that in run a.';

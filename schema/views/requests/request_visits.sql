@@ -5,8 +5,8 @@ CREATE VIEW request_visits AS
 SELECT
     visits.run,
     visits.round,
-    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
-    (round_ends.end_ns - round_ends.origin_ns) / 1e6 AS end_ms,
+    round_ends.start_ms,
+    round_ends.end_ms,
     visits.visit,
     visited.request_id,
     visited.request_group,
@@ -14,13 +14,7 @@ SELECT
     visits.outcome,
     visits.reason,
     visits.cause,
-    CASE
-        WHEN visits.outcome = 'ready' THEN 'avoidable'
-        WHEN visits.outcome = 'blocked' THEN 'dependency_wait'
-        WHEN visits.outcome = 'held' THEN 'held'
-        WHEN visits.reason IN ('token_budget', 'aligned_split_zero', 'no_chunked_prefill', 'spec_padding') THEN 'token_limited'
-        ELSE 'other'
-    END AS slot_class,
+    visits.slot_class,
     producer.request_id AS producer_request_id,
     visits.published_round,
     visits.matched_tokens,

@@ -5,7 +5,7 @@ CREATE VIEW recovered_rows AS
 SELECT
     rows.run,
     rows.round,
-    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
+    round_ends.start_ms,
     rows.slot,
     blocked_requests.request_id,
     blocked_requests.request_group,

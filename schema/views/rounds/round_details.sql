@@ -5,9 +5,9 @@ CREATE VIEW round_details AS
 SELECT
     rounds.run,
     rounds.round,
-    (round_ends.start_ns - round_ends.origin_ns) / 1e6 AS start_ms,
-    (round_ends.end_ns - round_ends.origin_ns) / 1e6 AS end_ms,
-    (round_ends.end_ns - round_ends.start_ns) / 1e6 AS duration_ms,
+    round_ends.start_ms,
+    round_ends.end_ms,
+    round_ends.duration_ms,
     round_ends.schedule_ns / 1e6 AS schedule_ms,
     rounds.probe_ns / 1e6 AS probe_ms,
     rounds.recorder_ns / 1e6 AS recorder_ms,

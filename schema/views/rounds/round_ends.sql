@@ -26,6 +26,9 @@ SELECT
     ended.round,
     ended.schedule_start_ns AS start_ns,
     greatest(ended.schedule_end_ns, ended.host_end_ns - ended.observer_ns) AS end_ns,
+    (start_ns - opened_runs.origin_ns) / 1e6 AS start_ms,
+    (end_ns - opened_runs.origin_ns) / 1e6 AS end_ms,
+    (end_ns - start_ns) / 1e6 AS duration_ms,
     ended.host_end_ns,
     ended.schedule_end_ns - ended.schedule_start_ns AS schedule_ns,
     ended.observer_ns,
@@ -60,6 +63,9 @@ COMMENT ON COLUMN round_ends.run IS '[-] Run.';
 COMMENT ON COLUMN round_ends.round IS '[-] Round.';
 COMMENT ON COLUMN round_ends.start_ns IS '[ns] Monotonic time at which schedule() began.';
 COMMENT ON COLUMN round_ends.end_ns IS '[ns] End without our own cost. Formula: greatest(schedule_end_ns, host_end_ns - observer_ns).';
+COMMENT ON COLUMN round_ends.start_ms IS '[ms] Start after the start of the first round. Formula: (start_ns - origin_ns) / 1e6.';
+COMMENT ON COLUMN round_ends.end_ms IS '[ms] End after the start of the first round. Formula: (end_ns - origin_ns) / 1e6.';
+COMMENT ON COLUMN round_ends.duration_ms IS '[ms] How long the round lasted. Formula: end_ms - start_ms.';
 COMMENT ON COLUMN round_ends.host_end_ns IS '[ns] End of update_from_output(); of a round without one, the last end of execute_model on any worker, else the end of schedule().';
 COMMENT ON COLUMN round_ends.schedule_ns IS '[ns] Time of native scheduling, before the probe.';
 COMMENT ON COLUMN round_ends.observer_ns IS '[ns] Time of probe and recorder in the round; part of no duration. Formula: probe_ns + recorder_ns.';

@@ -5,9 +5,9 @@ CREATE VIEW round_occupancy AS
 SELECT
     rounds.run,
     rounds.round,
-    (rounds.start_ns - rounds.origin_ns) / 1e6 AS start_ms,
-    (rounds.end_ns - rounds.origin_ns) / 1e6 AS end_ms,
-    (rounds.end_ns - rounds.start_ns) / 1e6 AS duration_ms,
+    rounds.start_ms,
+    rounds.end_ms,
+    rounds.duration_ms,
     rounds.row_capacity,
     rounds.rows_used,
     rounds.rows_avoidable,

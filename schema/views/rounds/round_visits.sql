@@ -18,6 +18,7 @@ SELECT
     spread.outcome,
     spread.reason,
     spread.cause,
+    spread.slot_class,
     spread.matched_tokens,
     spread.ready_tokens,
     spread.awaited_hash,
@@ -37,6 +38,7 @@ COMMENT ON COLUMN round_visits.witness IS '[-] native (the scan itself) or probe
 COMMENT ON COLUMN round_visits.outcome IS '[-] ready (probe only), blocked, held or other.';
 COMMENT ON COLUMN round_visits.reason IS '[-] Reason of an other outcome.';
 COMMENT ON COLUMN round_visits.cause IS '[-] Cause of a blocked outcome: being_written or marked_again.';
+COMMENT ON COLUMN round_visits.slot_class IS '[-] Class of the slot ledger that the visit may explain: avoidable, dependency_wait, held, token_limited or other.';
 COMMENT ON COLUMN round_visits.matched_tokens IS '[tokens] Longest token match of the prompt; NULL if not looked up.';
 COMMENT ON COLUMN round_visits.ready_tokens IS '[tokens] Longest match whose every state component is published.';
 COMMENT ON COLUMN round_visits.awaited_hash IS '[-] Hash of the state that a blocked request waits for.';

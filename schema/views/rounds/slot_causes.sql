@@ -1,44 +1,12 @@
 -- The slot ledger of a whole run in rows, the waits on a producer told apart by what the state was doing.
--- depends on: rounds, spread_visits
+-- depends on: slot_totals, slot_waits
 -- cached by: run
 
 CREATE VIEW slot_causes AS
-WITH ledger AS (
-    SELECT
-        run,
-        unnest(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other', 'no_work']) AS slot_class,
-        unnest([sum(rows_used), sum(rows_avoidable), sum(rows_dependency_wait), sum(rows_held),
-                sum(rows_token_limited), sum(rows_other), sum(rows_no_work)])::BIGINT AS num_slots
-    FROM rounds
-    GROUP BY run
-),
-placed AS (  -- of the BLOCKED requests as many find a place as the ledger counts, in the order of the queue
-    SELECT
-        waiting.run,
-        waiting.cause,
-        rounds.rows_dependency_wait,
-        row_number() OVER (PARTITION BY waiting.run, waiting.round ORDER BY waiting.visit) AS place
-    FROM spread_visits AS waiting
-    JOIN rounds ON rounds.run = waiting.run AND rounds.round = waiting.round
-    WHERE waiting.outcome = 'blocked' AND rounds.rows_dependency_wait > 0
-),
-caused AS (
-    SELECT run, cause, count(*) AS num_slots
-    FROM placed
-    WHERE place <= rows_dependency_wait
-    GROUP BY run, cause
-),
-parts AS (
-    SELECT run, slot_class, NULL AS cause, num_slots FROM ledger WHERE slot_class <> 'dependency_wait'
+WITH parts AS (
+    SELECT run, slot_class, NULL AS cause, num_slots FROM slot_totals WHERE slot_class <> 'dependency_wait'
     UNION ALL
-    SELECT run, 'dependency_wait' AS slot_class, cause, num_slots FROM caused WHERE cause IS NOT NULL
-    UNION ALL  -- slots whose witness is lost, or has no known cause
-    SELECT run, slot_class, NULL AS cause, ledger.num_slots - coalesce(known.num_slots, 0) AS num_slots
-    FROM ledger
-    LEFT JOIN (
-        SELECT run, sum(num_slots)::BIGINT AS num_slots FROM caused WHERE cause IS NOT NULL GROUP BY run
-    ) AS known USING (run)
-    WHERE slot_class = 'dependency_wait'
+    SELECT run, 'dependency_wait' AS slot_class, cause, count(*) AS num_slots FROM slot_waits GROUP BY run, cause
 )
 SELECT
     run,

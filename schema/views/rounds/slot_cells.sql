@@ -8,8 +8,8 @@ WITH places AS NOT MATERIALIZED (  -- the slot ledger of each round spelled out,
     SELECT
         run,
         round,
-        (start_ns - origin_ns) / 1e6 AS start_ms,
-        (end_ns - origin_ns) / 1e6 AS end_ms,
+        start_ms,
+        end_ms,
         unnest(range(row_capacity)) AS place,
         rows_used AS before_avoidable,
         before_avoidable + rows_avoidable AS before_dependency_wait,
@@ -37,18 +37,6 @@ WITH places AS NOT MATERIALIZED (  -- the slot ledger of each round spelled out,
         END AS class_place
     FROM round_ends
 ),
-classified AS NOT MATERIALIZED (
-    SELECT
-        run, round, visit, request, num_tokens, producer, cause, reason, published_round,
-        CASE
-            WHEN outcome = 'ready' THEN 'avoidable'
-            WHEN outcome = 'blocked' THEN 'dependency_wait'
-            WHEN outcome = 'held' THEN 'held'
-            WHEN reason IN ('token_budget', 'aligned_split_zero', 'no_chunked_prefill', 'spec_padding') THEN 'token_limited'
-            ELSE 'other'
-        END AS slot_class
-    FROM round_visits
-),
 witnesses AS NOT MATERIALIZED (  -- of each class as many find a place as the ledger counts, in the order of the queue
     SELECT
         run, round, 'used' AS slot_class, slot::BIGINT AS class_place, NULL::INTEGER AS visit, request, num_tokens,
@@ -60,7 +48,7 @@ witnesses AS NOT MATERIALIZED (  -- of each class as many find a place as the le
         run, round, slot_class,
         row_number() OVER (PARTITION BY run, round, slot_class ORDER BY visit) - 1 AS class_place,
         visit, request, num_tokens, NULL, NULL, producer, cause, reason, published_round
-    FROM classified
+    FROM round_visits
 ),
 cells AS NOT MATERIALIZED (  -- used slots are anonymous only where the segment of their rows is lost
     SELECT

@@ -1,35 +1,19 @@
 -- The slot ledger of a whole run, in rows and in time.
--- depends on: round_ends, runs
+-- depends on: slot_totals, runs
 -- cached by: run
 
 CREATE VIEW slot_ledger AS
-WITH timed AS (
-    SELECT *, end_ns - start_ns AS duration_ns
-    FROM round_ends
-),
-sums AS (
+WITH classes AS (
     SELECT
         run,
-        sum(row_capacity)::BIGINT AS num_slots_of_all,
-        sum(row_capacity * duration_ns) / 1e6 AS slot_ms_of_all,
-        [sum(rows_used), sum(rows_avoidable), sum(rows_dependency_wait), sum(rows_held), sum(rows_token_limited),
-         sum(rows_other), sum(rows_no_work)]::BIGINT[] AS slots,
-        [sum(rows_used * duration_ns), sum(rows_avoidable * duration_ns), sum(rows_dependency_wait * duration_ns),
-         sum(rows_held * duration_ns), sum(rows_token_limited * duration_ns), sum(rows_other * duration_ns),
-         sum(rows_no_work * duration_ns)]::DOUBLE[] AS slot_times_ns
-    FROM timed
-    GROUP BY run
-),
-classes AS (
-    SELECT
-        sums.run,
-        unnest(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other', 'no_work']) AS slot_class,
-        unnest(slots) AS num_slots,
-        unnest(slot_times_ns) / 1e6 AS slot_ms,
+        slot_class,
+        num_slots,
+        slot_ms,
         num_slots_of_all,
         slot_ms_of_all,
-        unnest(range(7)) AS position
-    FROM sums
+        list_position(['used', 'avoidable', 'dependency_wait', 'held', 'token_limited', 'other', 'no_work'], slot_class)
+            - 1 AS position
+    FROM slot_totals
 )
 SELECT
     runs.run,

@@ -1,12 +1,11 @@
 -- One row of numbers a run.
--- depends on: runs, opened_runs, rounds, round_ends, requests, request_lives, group_lives
+-- depends on: runs, opened_runs, rounds, round_ends, bubble_totals, requests, request_lives, group_lives
 -- cached by: run
 
 CREATE VIEW run_summary AS
 WITH of_rounds AS (
     SELECT
         run,
-        count(*) AS num_rounds,
         sum(num_empty_steps)::BIGINT AS num_empty_steps,
         avg(rows_used) AS rows_per_round,
         avg(tokens_scheduled) AS tokens_per_round,
@@ -14,10 +13,6 @@ WITH of_rounds AS (
         sum(tokens_scheduled) / nullif(sum(token_budget), 0) AS token_fullness_fraction,
         sum(tokens_scheduled)::BIGINT AS num_scheduled_tokens,
         sum(num_blocked_visits)::BIGINT AS num_blocked_visits,
-        sum(rows_avoidable)::BIGINT AS rows_avoidable,
-        sum(tokens_avoidable)::BIGINT AS tokens_avoidable,
-        avg(rows_avoidable) AS avoidable_per_round,
-        count(*) FILTER (rows_avoidable > 0) AS num_bubble_rounds,
         max(row_capacity) AS row_capacity,
         max(token_budget) AS token_budget
     FROM rounds
@@ -26,7 +21,6 @@ WITH of_rounds AS (
 of_times AS (
     SELECT
         run,
-        (max(end_ns) - min(start_ns)) / 1e6 AS duration_ms,
         avg(end_ns - start_ns) / 1e6 AS mean_round_ms
     FROM round_ends
     GROUP BY run
@@ -60,7 +54,7 @@ SELECT
     runs.run,
     runs.label,
     -- of a sample of the rounds: what was counted over all of them; what nobody counted is NULL, a sample is no sum
-    CASE WHEN is_observed THEN coalesce(exact_num_rounds, num_rounds, 0) END AS num_rounds,
+    CASE WHEN is_observed THEN coalesce(exact_num_rounds, bubbles.num_rounds) END AS num_rounds,
     CASE WHEN is_observed THEN coalesce(exact_num_empty_steps, num_empty_steps, 0) END AS num_empty_steps,
     coalesce(exact_num_rows / nullif(exact_num_rounds, 0), rows_per_round) AS rows_per_round,
     coalesce(exact_num_tokens / nullif(exact_num_rounds, 0), tokens_per_round) AS tokens_per_round,
@@ -76,28 +70,26 @@ SELECT
     CASE WHEN is_observed THEN coalesce(exact_num_blocked_visits, num_blocked_visits, 0) END AS num_blocked_visits,
     CASE WHEN is_observed THEN coalesce(num_blocked_requests, 0) END AS num_blocked_requests,
     CASE WHEN is_observed THEN coalesce(num_recovered_requests, 0) END AS num_recovered_requests,
-    -- without an observed engine, or a probe that looks behind the stops: unknown, not 0
-    CASE WHEN is_observed AND probe <> 'off' AND sampled_fraction IS NULL THEN coalesce(rows_avoidable, 0) END
-        AS rows_avoidable,
-    CASE WHEN is_observed AND probe <> 'off' AND sampled_fraction IS NULL THEN coalesce(tokens_avoidable, 0) END
-        AS tokens_avoidable,
-    CASE WHEN is_observed AND probe <> 'off' AND sampled_fraction IS NULL THEN coalesce(num_bubble_rounds, 0) END
-        AS num_bubble_rounds,
-    CASE WHEN is_observed AND probe <> 'off' THEN num_bubble_rounds / nullif(num_rounds, 0) END AS bubble_round_fraction,
+    -- without an observed engine: unknown, not 0
+    CASE WHEN is_observed AND sampled_fraction IS NULL THEN bubbles.rows_avoidable END AS rows_avoidable,
+    CASE WHEN is_observed AND sampled_fraction IS NULL THEN bubbles.tokens_avoidable END AS tokens_avoidable,
+    CASE WHEN is_observed AND sampled_fraction IS NULL THEN bubbles.num_bubble_rounds END AS num_bubble_rounds,
+    CASE WHEN is_observed THEN bubbles.bubble_round_fraction END AS bubble_round_fraction,
     mean_latency_ms,
     p50_latency_ms,
     p95_latency_ms,
     mean_group_latency_ms,
-    CASE WHEN sampled_fraction IS NULL THEN duration_ms END AS duration_ms,
+    CASE WHEN sampled_fraction IS NULL THEN bubbles.duration_ms END AS duration_ms,
     mean_round_ms,
     sampled_fraction,
-    CASE WHEN is_observed THEN coalesce(num_rounds, 0) END AS num_rounds_kept,
-    CASE WHEN probe <> 'off' THEN avoidable_per_round END AS avoidable_rows_per_round
+    CASE WHEN is_observed THEN bubbles.num_rounds END AS num_rounds_kept,
+    bubbles.avoidable_rows_per_round
 FROM runs
 JOIN (
     SELECT run, exact_num_rounds, exact_num_rows, exact_num_tokens, exact_num_empty_steps, exact_num_blocked_visits
     FROM opened_runs
 ) AS exact USING (run)
+JOIN bubble_totals AS bubbles ON bubbles.run = runs.run
 LEFT JOIN of_rounds USING (run)
 LEFT JOIN of_times USING (run)
 LEFT JOIN of_requests USING (run)

@@ -53,12 +53,12 @@ def test_fullness_distribution(pair, expect):
         pair,
         "fullness_distribution WHERE run = 0 ORDER BY measure, level",
         """
-        measure level filled_fraction num_rounds rounds_fraction
-        rows    1     0.5             4          0.666667
-        rows    2     1               2          0.333333
-        tokens  2     0.1             2          0.333333
-        tokens  7     0.35            2          0.333333
-        tokens  10    0.5             2          0.333333
+        measure level filled_fraction row_capacity num_rounds num_rounds_kept rounds_fraction
+        rows    1     0.5             2            4          4               0.666667
+        rows    2     1               2            2          2               0.333333
+        tokens  2     0.1             2            2          2               0.333333
+        tokens  7     0.35            2            2          2               0.333333
+        tokens  10    0.5             2            2          2               0.333333
         """,
     )
 
