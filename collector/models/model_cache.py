@@ -8,6 +8,8 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
+import platformdirs
+
 from radixflow.collector.models import random_weights, tokenizer
 from radixflow.collector.models.shipped_models import ShippedModel
 from radixflow.schema.errors import ExitCode, RadixflowError
@@ -19,8 +21,7 @@ def cache_folder() -> Path:
     """``$RADIXFLOW_CACHE``, or ``radixflow`` in the user's cache folder."""
     if chosen := os.environ.get(CACHE_VARIABLE):
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "radixflow"
+    return platformdirs.user_cache_path("radixflow")
 
 
 def model_digest(model: ShippedModel) -> str:

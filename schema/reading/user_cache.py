@@ -1,7 +1,8 @@
 """Where the files of a user lie that can be made again at any time."""
 
-import os
 from pathlib import Path
+
+import platformdirs
 
 
 def user_cache(name: str) -> Path | None:
@@ -11,11 +12,9 @@ def user_cache(name: str) -> Path | None:
         name: What is kept in it.
 
     Returns:
-        The folder by the XDG rules, or None where the user has no place for one.
+        The folder by the rules of the platform, or None where the user has no place for one.
     """
-    named = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        parent = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+        return platformdirs.user_cache_path("radixflow") / name
     except RuntimeError:  # no home
         return None
-    return parent / "radixflow" / name

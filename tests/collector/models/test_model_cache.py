@@ -116,6 +116,8 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv(model_cache.CACHE_VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert cache_folder() == Path("/cache/radixflow")
-    monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")  # which the rules tell to ignore
+    assert cache_folder() == Path("/home/someone/.cache/radixflow")
+    monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == Path("/home/someone/.cache/radixflow")

@@ -184,7 +184,7 @@ def test_without_a_place_to_keep_them_everything_is_computed(tmp_path, monkeypat
         monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
     elif fault == "no_home":
         monkeypatch.delenv("XDG_CACHE_HOME")
-        monkeypatch.setattr(summary_cache.Path, "home", no_home)
+        monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as Python answers without a home
     else:
         monkeypatch.setattr(summary_cache.pq, "write_table", full)
     for _ in range(2):
@@ -192,8 +192,18 @@ def test_without_a_place_to_keep_them_everything_is_computed(tmp_path, monkeypat
     assert not list(tmp_path.rglob(".tmp-*"))
 
 
-def no_home():
-    raise RuntimeError("Could not determine home directory.")
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [("/cache", "/cache/radixflow/summaries"), (None, "/home/someone/.cache/radixflow/summaries"),
+     ("not/absolute", "/home/someone/.cache/radixflow/summaries")],
+)  # fmt: skip
+def test_the_folder_is_that_of_the_user(monkeypatch, named, expected):
+    monkeypatch.setenv("HOME", "/home/someone")
+    if named is None:
+        monkeypatch.delenv("XDG_CACHE_HOME")
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", named)
+    assert str(summary_cache.cache_folder()) == expected
 
 
 def full(_table, target, **_options):
