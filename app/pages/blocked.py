@@ -4,7 +4,7 @@ from functools import partial
 
 from radixflow.app.components.addresses.links import open_request
 from radixflow.app.components.choices.arm_choice import choose_arm
-from radixflow.app.components.frame.lead import show_hint, show_lead, show_section
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
 from radixflow.app.components.frame.opened_runs import opened_runs
 from radixflow.app.components.frame.page_frame import start_page
 from radixflow.app.components.shown.figure_view import show_figure, show_table
@@ -16,7 +16,7 @@ from radixflow.app.figures.blocked.visits_by_cause import visits_by_cause
 from radixflow.app.figures.blocked.waiting_times import waiting_times
 from radixflow.app.queries import blocked, latency, run_facts
 from radixflow.app.queries.cached import definitions, read
-from radixflow.app.sentences.blocked import blocked_sentence
+from radixflow.app.sentences.blocked import blocked_sentence, causes_sentence
 
 selection = opened_runs()
 runs = read(run_facts.runs, selection)
@@ -31,6 +31,14 @@ with right:
     show_section("Waiting, from registration to first selection")
     show_figure(waiting_times(read(latency.ecdf, selection, "branch", "registered_to_selected"), runs), "waiting_times")
 
+meanings = definitions().views
+causes = read(blocked.causes, selection)
+show_section("What each cause cost", meanings["blocking_causes"])
+show_text(causes_sentence(causes, runs))
+show_table(causes.drop_columns(["run"]), "No request of these runs was ever refused for its state.", "blocking_causes")
+show_section("Whether the next round takes a refused request", meanings["blocking_recovery"])
+show_table(read(blocked.recovery, selection), "No request of these runs was ever refused.", "blocking_recovery")
+
 run = choose_arm(runs)
 show_section("The longest waits of blocked requests")
 waits = read(blocked.consumers, selection)
@@ -41,12 +49,15 @@ show_hint(
 )
 open_it = partial(open_request, run_facts.label_of(runs, run))
 awaited = read(blocked.producers, selection)
-show_section("Who waited for whom", definitions().views["awaited_producers"])
+show_section("Who waited for whom", meanings["awaited_producers"])
 show_figure(dependency_graph(awaited, run), "dependency_graph", open_it)
 show_hint("From the request that writes a state to those that wait for it. Click a request to open it.")
-show_section("Producers that others waited for", definitions().views["awaited_producers"])
+show_section("Producers that others waited for", meanings["awaited_producers"])
 show_figure(producers(awaited, run), "producers")
-show_section("The longest waits of all requests", definitions().views["starvation"])
+show_section("The longest waits of all requests", meanings["starvation"])
 show_table(read(blocked.starvation, selection, run), "No request of this run waited.", "starvation")
+show_section("Recovered: the rows that selected refused requests", meanings["recovered_rows"])
+recovered = read(blocked.recovered, selection, run)
+show_table(recovered, "No refused request of this run was selected later.", "recovered_rows")
 show_section("The same in numbers")
 show_table(read(blocked.consumers_of_run, selection, run), "No request of this run was ever blocked.", "request_lives")

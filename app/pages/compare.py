@@ -1,7 +1,7 @@
 """Compare: two arms over one stream, request by request."""
 
 from radixflow.app.components.choices.arm_choice import choose_pair
-from radixflow.app.components.frame.lead import show_hint, show_lead, show_section
+from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
 from radixflow.app.components.frame.opened_runs import opened_runs
 from radixflow.app.components.frame.page_frame import start_page
 from radixflow.app.components.shown.figure_view import show_figure, show_table
@@ -12,6 +12,7 @@ from radixflow.app.figures.pairs.paired_latencies import paired_latencies
 from radixflow.app.queries import pairs, run_facts
 from radixflow.app.queries.cached import definitions, read
 from radixflow.app.sentences.comparison import comparison_sentence
+from radixflow.app.sentences.outputs import NEAR_TIES, audit_sentence
 
 selection = opened_runs()
 runs = read(run_facts.runs, selection)
@@ -30,9 +31,12 @@ else:
     with right:
         show_section("Latency against latency")
         show_figure(paired_latencies(requests, pair.first, pair.second), "paired_latencies")
-    show_section("Requests whose first tokens differ")
-    show_table(
-        read(pairs.first_token_disagreements, selection, pair.first["run"], pair.second["run"]),
-        "No first token is known to differ.",
-        "paired_requests",
-    )
+    meanings = definitions().views
+    audit = read(pairs.output_audit, selection, pair.first["run"], pair.second["run"])
+    differing = read(pairs.first_token_disagreements, selection, pair.first["run"], pair.second["run"])
+    show_section("Do the answers agree?", meanings["output_audit"])
+    show_text(audit_sentence(audit, differing, pair.first["label"], pair.second["label"]))
+    show_hint(NEAR_TIES)
+    show_table(audit, "The runs share no request.", "output_audit")
+    show_section("Requests whose first tokens differ", meanings["output_disagreements"])
+    show_table(differing, "No first token is known to differ.", "output_disagreements")

@@ -6,7 +6,7 @@ from radixflow.app.components.choices.clock_choice import choose_clock
 from radixflow.app.components.frame.lead import show_hint, show_lead, show_section, show_text
 from radixflow.app.components.frame.opened_runs import opened_runs
 from radixflow.app.components.frame.page_frame import start_page
-from radixflow.app.components.shown.figure_view import show_figure
+from radixflow.app.components.shown.figure_view import show_figure, show_table
 from radixflow.app.components.shown.numbers_table import compared_numbers
 from radixflow.app.figures.cost.cost_waterfall import cost_waterfall
 from radixflow.app.figures.cost.round_costs import round_costs
@@ -39,3 +39,8 @@ else:
         show_hint("The size of a point says how many rows the round held. Click a point for its round.")
         show_section("The same in numbers")
         compared_numbers(say.numbers(shifts), ["cost_shift", "cost_shift_by_shape"], definitions())
+
+times = read(costs.host_times, selection)
+show_section("What a round costs the host, and the time between rounds", definitions().views["host_times"])
+show_text(say.host_sentence(times))
+show_table(times, "No round was recorded.", "host_times")

@@ -33,3 +33,6 @@ load = read(sensitivity.load, experiment)
 show_figure(load_curve(load), "load_curve")
 show_hint("One point a run; a circle is a cold stream, a square a mixed one, a diamond one of reuse.")
 show_table(load, "No run of this experiment was offered by our client.", "load_curve")
+
+show_section("Every policy over all its streams", meanings["arm_summary"])
+show_table(read(sensitivity.arms, experiment), "No run of this experiment can be read.", "arm_summary")

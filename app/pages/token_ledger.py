@@ -40,3 +40,7 @@ show_table(every, "Nothing was seen to be computed twice in this run.", "repeate
 
 show_section("What the prefix cache gave", meanings["reuse_summary"])
 show_table(read(tokens.reuse, selection), "No request of these runs was selected.", "reuse_summary")
+restored = read(tokens.restored, selection)
+show_section("States that rows restored", meanings["restored_summary"])
+show_text(say.restored_sentence(restored))
+show_table(restored, "No engine of these runs was observed.", "restored_summary")

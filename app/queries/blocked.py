@@ -11,6 +11,16 @@ def visits_by_cause(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     return read(connection, "SELECT * FROM blocking_witnesses ORDER BY run, cause, witness")
 
 
+def causes(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read what refusals of each cause cost each run."""
+    return read(connection, "SELECT * FROM blocking_causes ORDER BY run, cause")
+
+
+def recovery(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read whether a refused request is taken in the next round, and how many rounds later otherwise."""
+    return read(connection, "SELECT * EXCLUDE (run) FROM blocking_recovery ORDER BY blocking_recovery.run, cause")
+
+
 def producers(connection: duckdb.DuckDBPyConnection, limit: int = 15) -> pa.Table:
     """Read the producers that most visits waited for, by cause, with some of the consumers' names."""
     sql = """SELECT run, producer_request_id, cause, num_visits, num_consumers, consumers, first_round, last_round,
@@ -50,6 +60,14 @@ def consumers_of_run(connection: duckdb.DuckDBPyConnection, run: int, limit: int
     sql = """SELECT request_id, request_group, num_blocked_visits, waiting_ms, registered_ms, first_selected_ms, outcome
              FROM request_lives WHERE run = $run AND num_blocked_visits > 0
              ORDER BY waiting_ms DESC NULLS FIRST, request_id LIMIT $limit"""
+    return read(connection, sql, run=run, limit=limit)
+
+
+def recovered(connection: duckdb.DuckDBPyConnection, run: int, limit: int = 500) -> pa.Table:
+    """Read the rows of one run that selected a request which had been refused before, in the order of time."""
+    sql = """SELECT request_id, request_group, round, start_ms, slot, num_tokens, num_reused_tokens, num_blocked_visits,
+                    num_rounds_blocked, blocked_ms
+             FROM recovered_rows WHERE run = $run ORDER BY round, slot LIMIT $limit"""
     return read(connection, sql, run=run, limit=limit)
 
 

@@ -38,3 +38,8 @@ def rounds(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, clock:
              FROM round_cost_shapes WHERE run IN ($run_a, $run_b) AND clock = $clock AND hash(round) % $step = 0
              ORDER BY run, round"""
     return read(connection, sql, run_a=run_a, run_b=run_b, clock=clock, step=step)
+
+
+def host_times(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read what a round costs the host part by part, and the time between rounds, of each run."""
+    return read(connection, "SELECT * EXCLUDE (run) FROM host_times ORDER BY host_times.run")

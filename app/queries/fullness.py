@@ -32,6 +32,32 @@ def rows_distribution(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     return read(connection, sql)
 
 
+def tokens_distribution(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read how many rounds of each run used how much of their token budget, by twentieths of it."""
+    sql = """SELECT run, level, filled_fraction, num_rounds_kept AS num_rounds
+             FROM fullness_distribution WHERE measure = 'tokens' AND level IS NOT NULL ORDER BY run, level"""
+    return read(connection, sql)
+
+
+def capacity_bound(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read the least number of rounds that rows and token budget allow for the work of each run."""
+    return read(connection, "SELECT * EXCLUDE (stream) FROM capacity_bound ORDER BY run")
+
+
+def slot_ledger(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read the slot ledger of each run in rows and in time, in the order of the ledger."""
+    sql = """SELECT label, slot_class, num_slots, slot_fraction, slot_ms, slot_time_fraction
+             FROM slot_ledger ORDER BY run, position"""
+    return read(connection, sql)
+
+
+def visit_outcomes(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read how the looks of scan and probe at waiting requests ended, the most frequent outcome first."""
+    sql = """SELECT label, outcomes.* FROM visit_outcomes AS outcomes JOIN runs USING (run)
+             ORDER BY run, witness, num_visits DESC, outcome, reason, cause"""
+    return read(connection, sql)
+
+
 def slot_totals(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read the slot ledger of each run: row slots over all rounds, by class, a wait on a producer by its cause."""
     return read(connection, "SELECT * FROM slot_causes ORDER BY run, slot_class, cause")

@@ -13,6 +13,16 @@ def paired_requests(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: in
     return read(connection, sql, run_a=run_a, run_b=run_b)
 
 
+def output_audit(connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int) -> pa.Table:
+    """Read how many first tokens of a pair can be compared and agree: over all its requests first, then by dataset.
+
+    A pair that shares no request has no row.
+    """
+    sql = """SELECT coalesce(dataset, 'all') AS dataset, * EXCLUDE (run_a, run_b, label_a, label_b, dataset)
+             FROM output_audit WHERE run_a = $run_a AND run_b = $run_b ORDER BY output_audit.dataset NULLS FIRST"""
+    return read(connection, sql, run_a=run_a, run_b=run_b)
+
+
 def first_token_disagreements(
     connection: duckdb.DuckDBPyConnection, run_a: int, run_b: int, limit: int = 200
 ) -> pa.Table:

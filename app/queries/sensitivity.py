@@ -33,3 +33,11 @@ def summary(connection: duckdb.DuckDBPyConnection, policy_a: str, policy_b: str)
 def load(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Read one point a run over its offered load."""
     return read(connection, "SELECT * FROM load_curve ORDER BY policy, regime, input_order, offered_per_second")
+
+
+def arms(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read the numbers of each policy over all its runs, then by regime, order and repeat."""
+    sql = """SELECT * REPLACE (coalesce(scope_value, 'every stream') AS scope_value) FROM arm_summary AS arms
+             ORDER BY list_position(['all', 'regime', 'input_order', 'repeat'], scope), arms.scope_value, policy,
+                      model_name, engine_kind, vllm_version"""
+    return read(connection, sql)

@@ -41,6 +41,11 @@ def reuse(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     return read(connection, sql)
 
 
+def restored(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Read how long before it was restored a state had been published, and how many outputs were still on their way."""
+    return read(connection, "SELECT * EXCLUDE (run) FROM restored_summary ORDER BY restored_summary.run")
+
+
 def faults(connection: duckdb.DuckDBPyConnection, limit: int = 200) -> pa.Table:
     """Read which token ledgers of requests do not close."""
     sql = """SELECT label, sentence FROM ledger_faults JOIN runs USING (run) WHERE ledger = 'token'

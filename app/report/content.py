@@ -22,8 +22,9 @@ from radixflow.app.queries.definitions import Definitions
 from radixflow.app.sentences.blocked import blocked_sentence
 from radixflow.app.sentences.bubbles import bubble_sentence, level_words
 from radixflow.app.sentences.comparison import comparison_sentence
-from radixflow.app.sentences.fullness import fullness_sentence
+from radixflow.app.sentences.fullness import bound_sentence, fullness_sentence
 from radixflow.app.sentences.numbers import NUMBERS, written_difference, written_values
+from radixflow.app.sentences.outputs import NEAR_TIES, audit_sentence
 from radixflow.app.sentences.run_state import FACTS, written_fact
 
 LONGEST_LIST = 40
@@ -150,7 +151,15 @@ def _comparison(
     title = f"{second['label']} against {first['label']}"
     name = f"differences-{pair['run_a']}-{pair['run_b']}"
     captioned = Captioned(name, "Latency difference, request by request", figure)
-    return Section(title, comparison_sentence(pair), [captioned], [table])
+    sentence = f"{comparison_sentence(pair)} {_audit(connection, pair)}"
+    return Section(title, sentence, [captioned], [table])
+
+
+def _audit(connection: duckdb.DuckDBPyConnection, pair: dict[str, Any]) -> str:
+    audit = pairs.output_audit(connection, pair["run_a"], pair["run_b"])
+    differing = pairs.first_token_disagreements(connection, pair["run_a"], pair["run_b"])
+    said = audit_sentence(audit, differing, pair["label_a"], pair["label_b"])
+    return f"{said} {NEAR_TIES}" if differing.num_rows else said
 
 
 def _fullness(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.Table) -> Section:
@@ -159,7 +168,8 @@ def _fullness(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa
         Captioned("fullness", "Rows and tokens a round", fullness_by_round(by_round, runs)),
         Captioned("stop-reasons", "What ended the scans", stop_reasons(fullness.stop_reasons(connection), runs)),
     ]
-    return Section("Round fullness, and what ended the scans", fullness_sentence(summary), figures)
+    sentence = f"{fullness_sentence(summary)} {bound_sentence(fullness.capacity_bound(connection), summary)}"
+    return Section("Round fullness, and what ended the scans", sentence, figures)
 
 
 def _blocked(connection: duckdb.DuckDBPyConnection, runs: pa.Table, summary: pa.Table) -> Section:

@@ -30,6 +30,12 @@ def _arm(row: dict[str, Any]) -> str:
     rounds = units.counted(row["num_rounds"], "round")
     if row["num_rounds"] == 0:
         return f"{row['label']} has no round here."
+    if row.get("sampled_fraction") is not None and row["avoidable_rows_per_round"] is not None:
+        mean, share = units.number(row["avoidable_rows_per_round"]), units.fraction(row["bubble_round_fraction"])
+        return (
+            f"{row['label']} left {mean} rows a round unused although work was READY, in {share} of the rounds that it "
+            "keeps."
+        )
     if row["rows_avoidable"] is None:
         return f"{row['label']} ran without the probe: whether its unused rows were avoidable is {units.NOT_MEASURED}."
     if row["rows_avoidable"] == 0:

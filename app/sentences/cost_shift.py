@@ -98,3 +98,27 @@ def missing_clocks_sentence(shifts: pa.Table) -> str:
     measured = set(shifts["clock"].to_pylist())
     missing = [name.lower() for clock, name in CLOCKS.items() if clock not in measured]
     return f"{units.NOT_MEASURED.capitalize()} in both runs: {'; '.join(missing)}." if missing else ""
+
+
+def host_sentence(times: pa.Table) -> str:
+    """Say how long native scheduling takes in each arm, and how long the engine had no round between two of them.
+
+    Args:
+        times: Rows of ``queries.costs.host_times``.
+    """
+    said = " ".join(_host(row) for row in times.to_pylist())
+    return said or f"What a round costs the host is {units.NOT_MEASURED}: no round was recorded."
+
+
+def _host(row: dict[str, Any]) -> str:
+    execution = (
+        f"execution is {units.NOT_MEASURED}, since no worker wrote spans"
+        if row["mean_execute_ms"] is None
+        else f"execution {units.duration(row['mean_execute_ms'])}"
+    )
+    start = f"{row['label']}: native scheduling takes {units.duration(row['mean_schedule_ms'])} a round, {execution}"
+    if not row["num_gaps"]:
+        return f"{start}; the time between rounds is {units.NOT_MEASURED}: no two rounds in a row are there."
+    gaps = f"{units.duration(row['mean_gap_ms'])} pass on average between two rounds, waiting for work included"
+    share = "" if row["gap_fraction"] is None else f": {units.fraction(row['gap_fraction'])} of the run"
+    return f"{start}; {gaps}{share}."

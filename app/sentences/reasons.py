@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pyarrow as pa
+
 from radixflow.app import units
 
 REASONS = {
@@ -33,6 +35,44 @@ REASONS = {
 def reason_words(reason: str | None) -> str:
     """Say what a reason means; a reason that this release does not know is given as it is."""
     return REASONS.get(reason or "unknown") or str(reason).replace("_", " ")
+
+
+_BLOCKED = {
+    "being_written": "BLOCKED: its state is being written",
+    "marked_again": "BLOCKED: its state, published before, is only marked again",
+}
+_WITNESSES = {"native": "the scan", "probe": "the probe behind its stop"}
+
+
+def outcome_words(row: dict[str, Any]) -> str:
+    """Say what a kind of visits found, where the visits are many and their producers different.
+
+    Args:
+        row: A row with the ``outcome``, ``reason`` and ``cause`` that the visits share.
+    """
+    if row["outcome"] == "ready":
+        return "READY behind the stop of the scan"
+    if row["outcome"] == "blocked":
+        return _BLOCKED.get(row["cause"] or "", "BLOCKED: what its state was doing is not recorded")
+    return refusal_words(row)
+
+
+def outcomes_in_words(outcomes: pa.Table) -> pa.Table:
+    """Put who looked and what was found in words, in place of the codes that say the same.
+
+    Args:
+        outcomes: Rows of ``queries.fullness.visit_outcomes``.
+    """
+    rows = outcomes.to_pylist()
+    found = {
+        "label": [row["label"] for row in rows],
+        "looked_at_by": [_WITNESSES.get(row["witness"], row["witness"]) for row in rows],
+        "what_was_found": [outcome_words(row) for row in rows],
+    }
+    words = pa.table({name: pa.array(values, pa.string()) for name, values in found.items()})
+    for name in ("num_visits", "first_round", "last_round"):
+        words = words.append_column(name, outcomes[name])
+    return words
 
 
 def refusal_words(look: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from radixflow.app import units
-from radixflow.app.sentences.reasons import refusal_words
+from radixflow.app.sentences.reasons import outcome_words, refusal_words
 
 
 def no_request_sentence(label: str, name: str | None, near: list[str]) -> str:
@@ -124,8 +124,4 @@ def explained(visits: pa.Table) -> pa.Table:
 def _short(row: dict[str, Any]) -> str:
     if "producer_request_id" in row:
         return refusal_words(row)
-    causes = {"being_written": "BLOCKED: its state is being written", "marked_again": "BLOCKED: its state, published "
-              "before, is only marked again"}  # fmt: skip
-    if row["outcome"] == "ready":
-        return "READY behind the stop of the scan"
-    return causes.get(row["cause"] or "") or refusal_words(row)
+    return outcome_words(row)

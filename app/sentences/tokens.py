@@ -46,3 +46,30 @@ def repeated_sentence(ledger: pa.Table) -> str:
         f"{units.fraction(row['overlap_fraction'])} of them repeat known work, at least."
         for row in ledger.to_pylist()
     )
+
+
+def restored_sentence(restored: pa.Table) -> str:
+    """Say how many states rows restored, and how many of them were still being computed by then.
+
+    Args:
+        restored: Rows of ``queries.tokens.restored``.
+    """
+    said = " ".join(_restored(row) for row in restored.to_pylist())
+    return said or f"Which states were restored is {units.NOT_MEASURED}: no engine of these runs was observed."
+
+
+def _restored(row: dict[str, Any]) -> str:
+    if row["num_restored_states"] is None:
+        return (
+            f"Which states {row['label']} restored, and from whom, is {units.NOT_MEASURED}: it keeps a sample of its "
+            "rounds, and the row that published a state may not be among them."
+        )
+    if not row["num_restored_states"]:
+        return f"{row['label']} restored no state that a row of the recording had published."
+    states = units.counted(row["num_restored_states"], "state")
+    middle = units.counted(row["p50_rounds_between"], "round")
+    flight = units.number(row["num_in_flight"]) if row["num_in_flight"] else "none"
+    return (
+        f"{row['label']} restored {states}, half of them at most {middle} after they were published; the output of "
+        f"{flight} was still on its way when the restoring round was scheduled."
+    )

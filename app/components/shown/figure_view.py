@@ -66,8 +66,26 @@ def _table_name(table: pa.Table, view: str) -> str:
     return f"{view or 'table'}-{digest}"
 
 
+_TITLES = {
+    "slot_ms": "Time of the slots (ms)",
+    "slot_fraction": "Share of the slots",
+    "slot_time_fraction": "Share of their time",
+    "in_flight_fraction": "Share in flight",
+    "gap_fraction": "Share between rounds",
+    "gaps_ms": "Between rounds in all (ms)",
+    "p50_gap_ms": "Median gap (ms)",
+    "next_round_fraction": "Share selected next",
+    "p50_rounds_until_selected": "Median rounds until selected",
+    "p50_rounds_between": "Median rounds between",
+    "is_async": "Asynchronous",
+}
+"""Titles of columns whose own name would say too little on a page, or the same as another one."""
+
+
 def column_title(name: str) -> str:
     """Write the name of a column for a person: ``num_blocked_visits`` as ``Blocked visits``, ``*_ms`` with its unit."""
+    if name in _TITLES:
+        return _TITLES[name]
     words, unit = (name[:-3], " (ms)") if name.endswith("_ms") else (name, "")
     return words.removeprefix("num_").removesuffix("_fraction").replace("_", " ").capitalize() + unit
 

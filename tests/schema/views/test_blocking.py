@@ -33,10 +33,14 @@ def test_blocking_causes_keep_the_two_apart(pair, expect):
     )
 
 
-def test_blocking_producers(pair, expect):
+def test_producer_waits_add_up_to_who_waited_for_whom_by_scan_and_by_probe(pair, expect):
     expect(
         pair,
-        "blocking_producers ORDER BY run, producer, cause",
+        """(SELECT waits.run, any_value(requests.request_id) AS producer_request_id, cause,
+               sum(num_visits)::BIGINT AS num_visits, sum(num_all_visits - num_visits)::BIGINT AS num_probe_visits,
+               count(*) AS num_consumers, min(first_round) AS first_round, max(last_round) AS last_round, producer
+           FROM producer_waits AS waits JOIN requests ON requests.run = waits.run AND requests.request = producer
+           GROUP BY waits.run, producer, cause) ORDER BY run, producer, cause""",
         """
         run producer_request_id cause         num_visits num_probe_visits num_consumers first_round last_round
         0   a0                  being_written 1          1                2             1           1

@@ -41,16 +41,20 @@ IDENTITIES = {
         WHERE (num_visits, num_requests, num_rounds, num_tokens_lost)
             IS DISTINCT FROM (num, num_others, num_in, lost)""",
     "the most awaited producers are among all": """
-        SELECT * FROM awaited_producers AS listed LEFT JOIN blocking_producers AS told
+        SELECT * FROM awaited_producers AS listed LEFT JOIN (
+            SELECT waits.run, cause, request_id, sum(num_all_visits) AS num, count(*) AS num_waiting,
+                min(first_round) AS earliest, max(last_round) AS latest
+            FROM producer_waits AS waits
+            LEFT JOIN requests ON requests.run = waits.run AND requests.request = waits.producer
+            GROUP BY waits.run, cause, request_id, producer) AS told
         ON told.run = listed.run AND told.cause = listed.cause
-            AND told.producer_request_id IS NOT DISTINCT FROM listed.producer_request_id
+            AND told.request_id IS NOT DISTINCT FROM listed.producer_request_id
         WHERE (listed.num_visits, listed.num_consumers, listed.first_round, listed.last_round)
-            IS DISTINCT FROM
-            (told.num_visits + told.num_probe_visits, told.num_consumers, told.first_round, told.last_round)""",
+            IS DISTINCT FROM (told.num, told.num_waiting, told.earliest, told.latest)""",
     "and nobody waited more for another one": """
         SELECT run FROM awaited_producers JOIN (
             SELECT run, max(num) AS num FROM (
-                SELECT run, producer, sum(num_visits + num_probe_visits) AS num FROM blocking_producers GROUP BY ALL)
+                SELECT run, producer, sum(num_all_visits) AS num FROM producer_waits GROUP BY ALL)
             GROUP BY run) USING (run)
         WHERE producer_rank = 1 AND num_all_visits <> num""",
     "no ledger is open": "SELECT * FROM ledger_faults",
@@ -83,6 +87,16 @@ IDENTITIES = {
             USING (run) LEFT JOIN (SELECT run, sum(num_blocked_visits) AS waits FROM request_waits GROUP BY run)
             USING (run)
         WHERE num_blocked_visits <> coalesce(causes, 0) OR num_blocked_visits <> coalesce(waits, 0)""",
+    "the ledgers of the rounds are those of the run": """
+        SELECT run, slot_class FROM slot_totals JOIN (
+            SELECT run, sum(rows_avoidable) AS num FROM rounds GROUP BY run) USING (run)
+        WHERE slot_class = 'avoidable' AND num_slots <> num""",
+    "refusals are counted alike by cause and by outcome": """
+        SELECT * FROM blocking_witnesses AS said FULL JOIN (
+            SELECT run, cause, witness, num_visits AS num FROM visit_outcomes WHERE outcome = 'blocked') AS told
+        ON said.run = told.run AND said.cause IS NOT DISTINCT FROM told.cause AND said.witness = told.witness
+        WHERE num_visits IS DISTINCT FROM num
+            AND coalesce(said.run, told.run) IN (SELECT run FROM runs WHERE sampled_fraction IS NULL)""",
     "a run needs no fewer rounds than its bound": "SELECT * FROM capacity_bound WHERE num_rounds < least_rounds",
     "a pair turned around has the opposite difference": """
         SELECT * FROM paired_summary AS there JOIN paired_summary AS back

@@ -39,3 +39,22 @@ def test_a_state_whose_output_is_on_its_way_is_in_flight(restoring):
     with open_runs([restoring.write()]) as connection:
         found = connection.execute(QUERY).fetchall()
     assert found == [(2, 1, 0, 1, 1, 1160, True), (4, 3, 2, 3, 1, None, True)]
+
+
+def test_restored_summary_adds_up_the_links(restoring, expect):
+    restoring.rows_of["rounds"][2] |= {"update_start_ns": None, "update_end_ns": None}
+    restoring.rows_of["rows"][4]["restored_hash"] = 7  # published in round 3, restored in 5
+    with open_runs([restoring.write()]) as connection:
+        expect(
+            connection,
+            "restored_summary",
+            """
+            run label num_restored_states num_in_flight in_flight_fraction least_rounds_between p50_rounds_between most_rounds_between
+            0   radix 3                   2             0.666667           1                    1                  2
+            """,  # noqa: E501
+        )
+
+
+def test_a_run_that_restored_nothing_says_none_and_not_unknown(pair, expect):
+    columns = "run num_restored_states num_in_flight in_flight_fraction p50_rounds_between\n"
+    expect(pair, "restored_summary ORDER BY run", columns + "0 0 0 - -\n1 0 0 - -")

@@ -58,6 +58,30 @@ def test_round_times(pair, expect):
     )
 
 
+def test_host_times(pair, expect):
+    expect(
+        pair,
+        "host_times ORDER BY run",
+        """
+        run num_rounds_kept mean_schedule_ms mean_execute_ms mean_observer_ms num_gaps mean_gap_ms p50_gap_ms longest_gap_ms gaps_ms gap_fraction
+        0   6               10               60              2.5              5        10          10         10             50      0.0847458
+        1   4               10               60              0                3        10          10         10             30      0.0769231
+        """,  # noqa: E501
+    )
+
+
+def test_without_workers_or_a_second_round_execution_and_gaps_are_unknown(tmp_path, expect):
+    run = builders.RunBuilder(tmp_path / "run")
+    run.request("a0")
+    run.round(("a0", 48))
+    run.rows_of["spans"].clear()
+    expect(
+        open_runs([run.write()]),
+        "host_times",
+        "num_rounds_kept mean_execute_ms num_gaps mean_gap_ms gaps_ms gap_fraction\n1 - 0 - - -",
+    )
+
+
 def test_overlapping_rounds_have_no_gap(tmp_path, expect):
     run = builders.RunBuilder(tmp_path / "run")
     run.request("a0")

@@ -47,9 +47,10 @@ blocking_causes stopped_ms
 blocking_causes num_bubble_rounds
 blocking_causes rows_avoidable
 blocking_causes tokens_avoidable
-blocking_producers num_visits
-blocking_producers num_probe_visits
-blocking_producers num_consumers
+restored_summary num_restored_states
+restored_summary num_in_flight
+host_times gaps_ms
+host_times gap_fraction
 blocking_recovery num_visits
 blocking_recovery num_visits_selected_next
 blocking_recovery most_rounds_until_selected
@@ -125,6 +126,14 @@ def test_shares_are_those_of_the_kept_rounds(sampled, expect):
         "cause stopped_rounds_fraction\nbeing_written 0.5\nmarked_again 0.5",
     )  # fmt: skip
     expect(sampled, "slot_ledger WHERE num_slots IS NULL AND slot_class = 'avoidable'", "slot_fraction\n0.5")
+
+
+def test_who_waited_for_whom_is_counted_over_the_kept_rounds(sampled, expect):
+    expect(
+        sampled, "awaited_producers ORDER BY producer_rank",
+        "producer_request_id cause num_visits num_consumers first_round last_round\n"
+        "a0 being_written 2 2 1 1\nb1 marked_again 1 1 4 4",
+    )  # fmt: skip
 
 
 def test_views_that_would_compare_what_is_missing_are_empty(sampled):
