@@ -83,7 +83,7 @@ def _num_wrong_probes(seed: int, num_states: int = 200) -> int:
 
 
 def test_a_probe_without_the_state_check_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("radixflow.collector.instrumentation.recorder.round_recorder.CounterfactualProbe", BlindProbe)
+    monkeypatch.setattr("radixflow.collector.instrumentation.stops.refusal_explainer.CounterfactualProbe", BlindProbe)
     assert _num_wrong_probes(seed=2000) > 0
 
 
