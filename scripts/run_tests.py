@@ -29,7 +29,7 @@ LINT_STEPS = (
 )
 MINUTES = "audit or kills or long"
 """Markers of what has a target of its own in the Makefile."""
-TEST_STEPS = (("tests", ("-m", f"not ({MINUTES})", "-n", "2", "--dist", "loadgroup")),)
+TEST_STEPS = (("tests", ("-m", f"not ({MINUTES})", "-n", "2")),)
 NUM_SLOWEST = 20
 
 

@@ -10,8 +10,6 @@ from radixflow.app.queries import console
 from radixflow.app.queries.console_process import GRACE_SECONDS, ask_apart
 from tests import builders
 
-pytestmark = pytest.mark.xdist_group("console")
-
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):

@@ -10,8 +10,6 @@ import pytest
 
 from tests.architecture.trees import ROOT, copy_tree, run_in_tree
 
-pytestmark = pytest.mark.xdist_group("planted imports")
-
 LINT = "from importlinter.cli import lint_imports_command; lint_imports_command(['--no-cache'])"
 
 

@@ -15,8 +15,6 @@ import pytest
 
 from tests.architecture.trees import PACKAGES, ROOT, copy_checkout, copy_tree, run, tracked_files
 
-pytestmark = pytest.mark.xdist_group("distributions")
-
 # A release holds every file of the packages, but for descriptions of folders, which are for readers of the source.
 NOT_SHIPPED = {"README.md"}
 

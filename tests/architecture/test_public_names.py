@@ -13,7 +13,6 @@ import pytest
 
 from tests.architecture.trees import ROOT, run_in_tree, tracked_files
 
-pytestmark = pytest.mark.xdist_group("public names")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 SECTION = CONTRIBUTING[CONTRIBUTING.index("\n## What stays valid\n") :].split("\n## ")[1]
 NAMES = re.findall(r"^(radixflow\.[\w.]+)$", SECTION, re.MULTILINE)

@@ -10,7 +10,7 @@ from tests import builders
 from tests.browser.conftest import ROOT, SCREENSHOTS, running_app, watch
 from tests.page_list import listed_pages
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 PAGES = listed_pages()
 MARKS = ".radixflow-timeline .barlayer .point path"

@@ -9,7 +9,7 @@ from tests import builders
 from tests.browser.conftest import running_app
 from tests.browser.test_app_in_chromium import open_page, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -58,3 +60,28 @@ def test_the_slowest_tests_and_the_seconds_of_folders_are_printed(
     assert said.count("::") == runner.NUM_SLOWEST
     assert "29.0 s  tests.schema.views.test_a::test_29" in said and "test_9\n" not in said
     assert "435 s  tests/schema/views (30 tests)" in said and "2 s  tests/app (1 tests)" in said
+
+
+SEVERAL = (
+    "import time\nimport pytest\n\n@pytest.mark.parametrize('x', range(6))\ndef test_it(x):\n    time.sleep(0.05)\n"
+)
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_tests_that_share_something_run_in_one_process(tmp_path: Path, is_listed: bool) -> None:
+    """Without the list, the control arm, a parallel run spreads them."""
+    text = (ROOT / "tests" / "conftest.py").read_text()
+    listed = '{"tests/test_a.py": "made"}' if is_listed else "{}"
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "conftest.py").write_text(
+        re.sub(r"(?s)^TOGETHER = \{.*?^\}", f"TOGETHER = {listed}", text, flags=re.M)
+    )
+    for name in ("test_a", "test_b"):
+        (tmp_path / "tests" / f"{name}.py").write_text(SEVERAL)
+    options = ("-n", "2", "-v", "--rootdir", str(tmp_path), "-c", "/dev/null", "-p", "no:cacheprovider", "tests")
+    said = subprocess.run(
+        [sys.executable, "-m", "pytest", *options], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    ).stdout
+    ran = re.findall(r"\[(gw\d)\].* PASSED tests/test_a.py", said)
+    assert len(ran) == 6, said
+    assert len(set(ran)) == (1 if is_listed else 2)

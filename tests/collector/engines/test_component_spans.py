@@ -13,7 +13,7 @@ from tests.collector.instrumentation.spans.nvtx_calls import attach_tool, closed
 
 pytest.importorskip("vllm")
 pytest.importorskip("nvtx")
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("spans")]
+pytestmark = pytest.mark.engine
 
 WORDS = ["--num-groups", "6", "--rate", "inf", "--regime", "mixed", "--max-model-len", "5000"]
 PER_ROUND = ("dispatch", "execute", "restore", "forward", "sample")

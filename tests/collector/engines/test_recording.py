@@ -13,7 +13,7 @@ from radixflow.schema.run_files.run_directory import RunDirectory
 from tests.collector.cli.collect_command import collect
 
 pytest.importorskip("vllm")
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("recording")]
+pytestmark = pytest.mark.engine
 HYBRID_WORDS = ("--num-groups", "12", "--rate", "inf", "--regime", "mixed", "--max-model-len", "5000")
 POLICIES = ("radix", "radixflow-immediate")
 

@@ -25,7 +25,6 @@ from tests.schema.views.test_identities import LEDGER_IDENTITIES, broken_identit
 
 pytest.importorskip("vllm")
 
-pytestmark = pytest.mark.xdist_group("killed recordings")
 ROOT = Path(__file__).parents[3]
 NUM_KILLS = int(os.environ.get("RADIXFLOW_NUM_KILLS", "6"))
 NOTED = ("registrations", "rows", "rounds", "requests")

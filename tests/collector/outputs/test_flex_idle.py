@@ -16,7 +16,6 @@ from tests.collector.cli.collect_command import COMMAND, environment
 
 pytest.importorskip("vllm")
 pytestmark = [
-    pytest.mark.xdist_group("flex"),
     pytest.mark.engine,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc"),
 ]

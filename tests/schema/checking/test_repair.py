@@ -24,7 +24,6 @@ from radixflow.schema.tables import ALL_TABLES
 from radixflow.schema.writing.segment_writer import SegmentWriter
 from tests import builders
 
-pytestmark = pytest.mark.xdist_group("killed repairs")
 ROOT = Path(__file__).parents[3]
 KILLED_REPAIRS = Path(__file__).with_name("killed_repairs.py")
 RECORDING = """

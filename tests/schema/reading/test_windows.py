@@ -8,8 +8,6 @@ from radixflow.schema.reading.connection import open_runs
 from radixflow.schema.reading.windows import TABLES_BY_ROUND, RoundRange, window
 from tests import builders
 
-pytestmark = pytest.mark.xdist_group("windows")
-
 BY_ROUND = ("round_occupancy", "round_times", "slot_cells", "blocked_visits", "round_visits", "round_spans")
 
 

@@ -10,8 +10,6 @@ from radixflow.schema.reading.connection import open_runs
 from tests import builders
 from tests.sampled_builder import sampled_run
 
-pytestmark = pytest.mark.xdist_group("sampled run")
-
 ROUND_TOTALS = """
 run_summary rows_avoidable
 run_summary tokens_avoidable

@@ -19,8 +19,6 @@ from radixflow.schema.run_files.run_directory import RunDirectory, create_run
 from tests.collector.cli.collect_command import IMPORT_ROOT, environment
 from tests.collector.instrumentation.spans.nvtx_calls import NvtxRange, attach_tool, closed_ranges, read_calls, texts
 
-pytestmark = pytest.mark.xdist_group("nvtx")
-
 ROOT = Path(__file__).parents[4]
 
 
