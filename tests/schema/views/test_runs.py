@@ -184,11 +184,16 @@ def test_paired_sums(pair, expect):
         pair,
         "paired_sums ORDER BY run_a",
         """
-        run_a run_b num_shared_requests num_pairs mean_latency_ms_a mean_latency_ms_b mean_latency_difference_ms num_first_tokens_compared num_group_pairs mean_group_latency_difference_ms
-        0     1     8                   8         462.5             350               -112.5                     8                         4               -125
-        1     0     8                   8         350               462.5             112.5                      8                         4               125
+        run_a run_b num_shared_requests num_pairs mean_latency_ms_a mean_latency_ms_b mean_latency_difference_ms num_group_pairs mean_group_latency_difference_ms
+        0     1     8                   8         462.5             350               -112.5                     4               -125
+        1     0     8                   8         350               462.5             112.5                      4               125
         """,
     )
+    for view, compared in (
+        ("output_audit WHERE dataset IS NULL", "num_compared"),
+        ("paired_summary", "num_first_tokens_compared"),
+    ):
+        expect(pair, f"{view} ORDER BY run_a", f"run_a run_b {compared}\n0 1 8\n1 0 8")
 
 
 def test_paired_summary(pair, expect):
