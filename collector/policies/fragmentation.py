@@ -27,5 +27,5 @@ class FragmentationGuard(VisitRule):
             self._tokens_at_start = left
         if left == self._tokens_at_start:
             return None
-        now, whole = (scan.native_demand(request, tokens) for tokens in (left, self._tokens_at_start))
+        now, whole = (scan.native_demand(request, tokens)[0] for tokens in (left, self._tokens_at_start))
         return Refusal("held", "fragmentation") if 0 < now < whole else None

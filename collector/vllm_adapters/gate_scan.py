@@ -21,6 +21,13 @@ class GateScan(ScanHooks):
     def _handle_blocked_waiting_request(self, request: Any) -> bool:
         return self.visit(request, super()._handle_blocked_waiting_request(request))  # type: ignore[misc]
 
+    def scan_ended(self) -> None:
+        if not self._left_by_rules:
+            return
+        self.deferred_waiting.difference_update(self._left_by_rules)  # type: ignore[attr-defined]
+        if not self.budget.defers_prefills:
+            self.prefill_capacity_bound = True
+
     def waiting_requests(self) -> Iterator[Any]:
         yield from self.kv_holding_waiting  # type: ignore[attr-defined]
         yield from self.waiting  # type: ignore[attr-defined]

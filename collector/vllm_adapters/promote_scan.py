@@ -38,6 +38,8 @@ class PromoteScan(ScanHooks):
         self.skipped_waiting.remove_requests(self._skipped_by_rules)  # type: ignore[attr-defined]
         for request in reversed(self._skipped_by_rules):
             self.waiting.prepend_request(request)  # type: ignore[attr-defined]
+        if self._left_by_rules and not self.budget.defers_prefills:
+            self.prefill_capacity_bound = True
 
     def _is_blocked_waiting_status(self, status: Any) -> bool:
         return self._is_scanning or bool(super()._is_blocked_waiting_status(status))  # type: ignore[misc]

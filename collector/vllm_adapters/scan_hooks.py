@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from vllm.v1.core.kv_cache_manager import KVCacheManager
 from vllm.v1.request import RequestStatus
 
 from radixflow.collector.vllm_adapters.budget import RoundBudget
+from radixflow.collector.vllm_adapters.hooked_kv_cache import HookedKVCacheManager
+from radixflow.collector.vllm_adapters.native_checks import NativeChecks
 from radixflow.collector.vllm_adapters.published_states import observe_publications
 from radixflow.collector.vllm_adapters.refused_states import RefusedStates
 from radixflow.collector.vllm_adapters.scan import (
@@ -25,33 +26,12 @@ from radixflow.collector.vllm_adapters.scan import (
 )
 from radixflow.collector.vllm_adapters.shadow import shadow_of
 from radixflow.collector.vllm_adapters.state_marks import observe_marks, state_managers
+from radixflow.collector.vllm_adapters.visit_lookup import VisitLookups, can_ask, hook_connector
 
 STATUS_REASONS = {
     RequestStatus.WAITING_FOR_REMOTE_KVS: "remote_kv",
     RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR: "grammar",
 }
-
-
-class HookedKVCacheManager(KVCacheManager):
-    """vLLM's own manager, which also reports lookups and allocations to the scan. In a shadow, ``scan`` is None."""
-
-    scan: ScanHooks | None = None
-
-    def get_computed_blocks(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.scan is None:
-            return super().get_computed_blocks(request, *args, **kwargs)
-        is_limited = any(limit is not None for limit in (*args, *kwargs.values()))  # 0.33 may cap the length of a hit
-        hit = self.scan.hit_at_gate(request)
-        if hit is None or is_limited:
-            hit = self.scan.timed("lookup", super().get_computed_blocks, request, *args, **kwargs)
-        self.scan.native_lookup(request, hit)
-        return hit
-
-    def allocate_slots(self, request: Any, num_new_tokens: int, *args: Any, **kwargs: Any) -> Any:
-        blocks = super().allocate_slots(request, num_new_tokens, *args, **kwargs)
-        if self.scan is not None:
-            self.scan.after_allocation(request, num_new_tokens, blocks is not None, kwargs)
-        return blocks
 
 
 class ScanHooks:
@@ -74,10 +54,15 @@ class ScanHooks:
         self.components: ComponentListener | None = None
         self.step_started_ns = 0
         self.budget = RoundBudget(self)
-        self._hit_at_gate: tuple[Any, Any] | None = None
+        self.native_checks = NativeChecks(self, self.budget)
+        self.lookups = VisitLookups(self)
         manager = self.kv_cache_manager  # type: ignore[attr-defined]
-        self._refused_states = RefusedStates(manager)
+        self._refused_states = RefusedStates(self)
+        self._left_by_rules: list[Any] = []
         self._looks_through = self.unsupported_configuration() is None
+        self._asked_connector = self.connector  # type: ignore[attr-defined]
+        if self._looks_through and self._asked_connector is not None:
+            hook_connector(self._asked_connector, self.lookups)
         self._state_managers = state_managers(manager.coordinator)
         for state_manager in self._state_managers.values():
             observe_marks(state_manager, self.precise_marks)
@@ -94,37 +79,50 @@ class ScanHooks:
         None also when native code would end the scan at this request for another reason before it reaches the state
         check, so that OTHER outcomes keep native handling.
         """
-        if not self._state_managers or not self._is_plain_lookup(request):
+        if not self._state_managers or not self._is_plain_lookup(request) or self.native_checks.skips(request):
             return None
         known = self._refused_states.find(request)
         if known is not None:
-            return known if self.budget.reaches_state_check(request, known.matched_tokens) else None
+            return known if self.native_checks.reaches_state_check(request, known.matched_tokens) else None
         hit = self._hit_of(request)
         refusal = self.refusal_of_hit(hit[0].blocks, hit[1])
-        if refusal is not None:
-            if not self.budget.reaches_state_check(request, hit[1]):
-                return None
+        if refusal is None and not self.lookups.may_change(request):
+            return None
+        return self._refusal_with_connector(request)
+
+    def _refusal_with_connector(self, request: Any) -> StateRefusal | None:
+        """The refusal of the blocks that are left once a KV connector was asked, where native code checks them."""
+        found = self.lookups.whole(request)
+        refusal = self.refusal_of_hit(found.blocks, found.matched_tokens)
+        if refusal is None or found.external_tokens is None:
+            return None
+        checks = self.native_checks
+        if found.loads_async or checks.reaches_state_check(request, found.matched_tokens, found.external_tokens):
             self._refused_states.add(request, refusal)
-        return refusal
+            return refusal
+        return None
 
     def matched_tokens(self, request: Any) -> int:
-        """Length of the native prefix-cache hit of a waiting request."""
+        """Length of the native hit of a waiting request in the local prefix cache."""
         return int(self._hit_of(request)[1]) if self._is_plain_lookup(request) else int(request.num_computed_tokens)
 
-    def native_demand(self, request: Any, tokens_left: int) -> int:
-        """Tokens that native code would schedule for a waiting request with this much budget left; 0 stops its scan."""
+    def native_demand(self, request: Any, tokens_left: int) -> tuple[int, str | None]:
+        """Tokens that native code would schedule for a waiting request with this much budget left, or 0 and why not.
+
+        Encoder inputs are left out: what they cost a request does not depend on the budget of tokens.
+        """
         if not self._is_plain_lookup(request):
-            return min(request.num_tokens - request.num_computed_tokens, tokens_left)
-        return self.budget.demand(request, self.matched_tokens(request), tokens_left)[0]
+            return self.native_checks.demand(request, 0, tokens_left)
+        if self.native_checks.skips(request):
+            return 0, "skipped"
+        found = self.lookups.whole(request)
+        if found.loads_async or found.external_tokens is None:
+            return 0, "remote_kv"
+        return self.native_checks.demand(request, found.matched_tokens, tokens_left, found.external_tokens)
 
     def _hit_of(self, request: Any) -> Any:
         """The native lookup of a waiting request, kept for native code, which asks for the same one next."""
-        if self._hit_at_gate is None or self._hit_at_gate[0] is not request:
-            manager = self.kv_cache_manager  # type: ignore[attr-defined]
-            hit = self.timed("lookup", KVCacheManager.get_computed_blocks, manager, request)
-            request.shared_prefix_boundary = hit[2]  # native code sets it from the same lookup before the split
-            self._hit_at_gate = (request, hit)
-        return self._hit_at_gate[1]
+        return self.lookups.local(request)
 
     def refusal_of_hit(self, blocks: Any, matched_tokens: int, managers: Any = None) -> StateRefusal | None:
         """Repeat vLLM's state check: a hit is refused if the longest state in it is marked as written in this step.
@@ -177,23 +175,26 @@ class ScanHooks:
     def unsupported_configuration(self) -> str | None:
         """Name the setting of the engine with which scheduling rules do not work; None if there is no such setting.
 
-        A hit in a remote cache is known only to native code, in the middle of its own visit.
+        docs/policies-and-features.md says why.
         """
-        if self.connector is not None:  # type: ignore[attr-defined]
-            return "a KV connector"
         if getattr(self, "prefix_replay_tokens", 0):
             return "sliding-window prefix replay"
-        return "auxiliary outputs" if getattr(self, "aux_output_connector", None) is not None else None
+        if getattr(self, "aux_output_connector", None) is not None:
+            return "auxiliary outputs"
+        connector = self.connector  # type: ignore[attr-defined]
+        return None if connector is None else can_ask(connector)
 
     def _is_plain_lookup(self, request: Any) -> bool:
-        """Whether native code would look the request up in the local prefix cache only."""
-        return self._looks_through and request.num_computed_tokens == 0
+        """Whether native code would look the request up in a way that can be asked at the gate."""
+        is_known = self._looks_through and self.connector is self._asked_connector  # type: ignore[attr-defined]
+        return is_known and request.num_computed_tokens == 0
 
     # -- hooks of vLLM's Scheduler ----------------------------------------------------------------------------------
 
     def schedule(self, *args: Any, **kwargs: Any) -> Any:
         self.step_started_ns = self.clock()
-        self._hit_at_gate = None
+        self.lookups.forget()
+        self._left_by_rules.clear()
         self.budget.start_step(throttled=bool(args[0] if args else kwargs.get("throttle_prefills", False)))
         self._refused_states.clear()
         if self.listener is not None:
@@ -201,7 +202,7 @@ class ScanHooks:
         for rule in self.rules:
             rule.start_step(self)
         output = self.timed("selection", super().schedule, *args, **kwargs)  # type: ignore[misc]
-        self._hit_at_gate = None
+        self.lookups.forget()
         self.scan_ended()
         if self.listener is not None:
             self.listener.step_ended(output)
@@ -235,27 +236,32 @@ class ScanHooks:
             request: The request visited.
             is_schedulable: What native code says of its status.
         """
-        self._hit_at_gate = None
+        self.lookups.forget()
         if self.listener is not None:
             self.listener.visited(request)
         refusal = None if is_schedulable else Refusal("other", STATUS_REASONS.get(request.status, "not_schedulable"))
         for rule in self.rules if refusal is None else ():
             refusal = rule.refuse(self, request)
             if refusal is not None:
+                self._note_left(request, refusal)
                 break
         if refusal is not None and self.listener is not None:
             self.listener.skipped(request, refusal)
         return refusal is None
 
+    def _note_left(self, request: Any, refusal: Refusal) -> None:
+        """Remember who is left to a later round, and not by choice of an admission rule.
+
+        vLLM throttles prefills unless waiting requests were left for want of capacity; those are, and without a rule
+        they would have counted.
+        """
+        if refusal.reason != "admission":
+            self._left_by_rules.append(request)
+
     def native_lookup(self, request: Any, hit: Any) -> None:
         """Native code took a prefix-cache hit for the request just visited."""
         if self.listener is not None:
             self.listener.looked_up(request, hit[0].blocks, hit[1])
-
-    def hit_at_gate(self, request: Any) -> Any | None:
-        """Return, once, the hit that a rule looked up for this request at the gate; vLLM need not look again."""
-        held, self._hit_at_gate = self._hit_at_gate, None
-        return held[1] if held is not None and held[0] is request else None
 
     def _mamba_block_aligned_split(self, request: Any, num_new_tokens: int, *args: Any, **kwargs: Any) -> int:
         num_tokens: int = super()._mamba_block_aligned_split(request, num_new_tokens, *args, **kwargs)  # type: ignore[misc]
@@ -263,12 +269,23 @@ class ScanHooks:
             self.listener.split(request, num_tokens)
         return num_tokens
 
-    def native_split(self, request: Any, num_new_tokens: int, matched_tokens: int) -> int:
-        """vLLM's aligned split for a waiting request with a local hit, without telling anybody."""
+    def native_split(self, request: Any, num_new_tokens: int, matched_tokens: int, external_tokens: int = 0) -> int:
+        """vLLM's aligned split for a waiting request with a hit, without telling anybody."""
         if not self.need_mamba_block_aligned_split:  # type: ignore[attr-defined]
             return num_new_tokens
-        split: int = super()._mamba_block_aligned_split(request, num_new_tokens, matched_tokens, 0)  # type: ignore[misc]
+        split: int = super()._mamba_block_aligned_split(  # type: ignore[misc]
+            request, num_new_tokens, matched_tokens, external_tokens
+        )
         return split
+
+    def _try_schedule_encoder_inputs(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        asked = super()._try_schedule_encoder_inputs(request, *args, **kwargs)  # type: ignore[misc]
+        self.budget.asked_encoder(request, asked[2])
+        return asked
+
+    def native_encoder_inputs(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """vLLM's choice of a request's encoder inputs, without counting them."""
+        return super()._try_schedule_encoder_inputs(request, *args, **kwargs)  # type: ignore[misc]
 
     def after_allocation(self, request: Any, num_tokens: int, granted: bool, arguments: dict[str, Any]) -> None:
         """Called by the KV cache manager after each native allocate_slots()."""
@@ -277,7 +294,8 @@ class ScanHooks:
             for manager in self._state_managers.values():
                 if len(manager.cached_blocks_this_step) != len(manager.marks):
                     manager.attribute_marks(request.request_id)
-            self.budget.spend(num_tokens)
+            if not arguments.get("delay_cache_blocks"):  # a load between steps takes no row of this one
+                self.budget.spend(request, num_tokens, from_waiting)
             if from_waiting:
                 for rule in self.rules:
                     rule.selected(request)

@@ -38,7 +38,7 @@ def _skip_reason(visit: Visit) -> str:
 def _break_reason(scan: Any, visit: Visit) -> str:
     if visit.split_tokens == 0:
         return "aligned_split_zero"
-    if scan.budget.throttled:
+    if scan.budget.defers_prefills:
         return "prefill_throttle"
     if not scan.scheduler_config.enable_chunked_prefill:
         return "no_chunked_prefill"

@@ -30,7 +30,9 @@ class AlignedSplitSkip(VisitRule):
             return Refusal("other", "overtake_limit")  # nobody else passes it in this round
         if self._overtakes.get(request.request_id, 0) >= self._maximum or scan.budget.tokens_left == 0:
             return None
-        if scan.native_demand(request, scan.budget.tokens_left) > 0:
+        if request.num_computed_tokens:
+            return None  # it holds blocks, which those behind it may wait for
+        if scan.native_demand(request, scan.budget.tokens_left)[1] != "aligned_split_zero":
             return None
         self._passed_now.append(request.request_id)
         return Refusal("other", "aligned_split_zero")
