@@ -69,11 +69,15 @@ MODEL_CONFIG: dict[str, Any] = {
 }
 """A configuration only: no weights of it exist, and no worker is ever started."""
 
+WITH_DRAFT_LAYER = {"mtp_num_hidden_layers": 1, "num_nextn_predict_layers": 1}
+"""What the configuration of a model with a multi-token-prediction layer says in addition."""
+
 
 @functools.cache
-def _model_directory() -> tempfile.TemporaryDirectory[str]:
+def _model_directory(has_draft_layer: bool = False) -> tempfile.TemporaryDirectory[str]:
     directory: tempfile.TemporaryDirectory[str] = tempfile.TemporaryDirectory(prefix="hybrid-model-")
-    (Path(directory.name) / "config.json").write_text(json.dumps(MODEL_CONFIG))
+    config = MODEL_CONFIG | (WITH_DRAFT_LAYER if has_draft_layer else {})
+    (Path(directory.name) / "config.json").write_text(json.dumps(config))
     return directory
 
 
@@ -146,8 +150,9 @@ def build_scheduler(
     one layer in four attends, so there are one attention group and three state groups. The budget may not be below the
     block size. Other keywords go to `EngineArgs`.
     """
+    is_mtp = (engine_arguments.get("speculative_config") or {}).get("method") == "mtp"
     arguments: dict[str, Any] = {
-        "model": _model_directory().name,
+        "model": (_model_directory(True) if is_mtp else _model_directory()).name,
         "load_format": "dummy",
         "skip_tokenizer_init": True,
         "enforce_eager": True,
@@ -189,17 +194,23 @@ def make_request(
     max_tokens: int = 1,
     priority: int = 0,
     arrival_time: float = 0.0,
+    sampling: Mapping[str, Any] | None = None,
     **request_arguments: Any,
 ) -> Request:
-    """Returns a request that `scheduler.add_request` takes, hashed in the scheduler's hash blocks."""
+    """Returns a request that `scheduler.add_request` takes, hashed in the scheduler's hash blocks.
+
+    `sampling` holds more arguments of `SamplingParams`, such as `prompt_logprobs`.
+    """
     hasher = _block_hasher(
         scheduler.kv_cache_manager.block_pool.hash_block_size, scheduler.cache_config.prefix_caching_hash_algo
     )
+    pooling = request_arguments.pop("pooling_params", None)
+    sampled = SamplingParams(max_tokens=max_tokens, temperature=0.0, ignore_eos=True, **(sampling or {}))
     return Request(
         request_id=request_id,
         prompt_token_ids=list(prompt_token_ids),
-        sampling_params=SamplingParams(max_tokens=max_tokens, temperature=0.0, ignore_eos=True),
-        pooling_params=None,
+        sampling_params=None if pooling else sampled,
+        pooling_params=pooling,
         priority=priority,
         arrival_time=arrival_time,
         block_hasher=hasher,

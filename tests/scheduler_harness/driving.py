@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from vllm.v1.core.sched.output import SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.outputs import ModelRunnerOutput
@@ -20,20 +21,34 @@ def _token(scheduler: Scheduler, request_id: str) -> int:
 def fabricate_output(scheduler: Scheduler, output: SchedulerOutput) -> ModelRunnerOutput:
     """Returns what the model runner would: one token for each row that ends its prefill or decodes.
 
-    To be called before the next `schedule()`, which under async scheduling moves the requests on.
+    A row with draft tokens answers as if every other one of them had been accepted. To be called before the next
+    `schedule()`, which under async scheduling moves the requests on.
     """
     request_ids = list(output.num_scheduled_tokens)
-    tokens = [[] if scheduler.requests[r].is_prefill_chunk else [_token(scheduler, r)] for r in request_ids]
+    tokens = [
+        []
+        if scheduler.requests[r].is_prefill_chunk or scheduler.requests[r].pooling_params
+        else [_token(scheduler, r)] * (1 + len(output.scheduled_spec_decode_tokens.get(r, ())) // 2)
+        for r in request_ids
+    ]
     return ModelRunnerOutput(
         req_ids=request_ids,
         req_id_to_index={request_id: index for index, request_id in enumerate(request_ids)},
         sampled_token_ids=tokens,
+        pooler_output=_pooled([scheduler.requests[r] for r in request_ids]),
     )
 
 
-def schedule_round(scheduler: Scheduler) -> Round:
+def _pooled(requests: list[Any]) -> list[torch.Tensor | None] | None:
+    """What a pooling model answers for each row: a vector once the prompt is computed."""
+    if not any(request.pooling_params for request in requests):
+        return None
+    return [None if request.is_prefill_chunk else torch.zeros(1) for request in requests]
+
+
+def schedule_round(scheduler: Scheduler, throttle_prefills: bool = False) -> Round:
     """Takes one scheduling decision; under async scheduling its answer may be handed in a round later."""
-    output = scheduler.schedule()
+    output = scheduler.schedule(throttle_prefills) if throttle_prefills else scheduler.schedule()
     return output, fabricate_output(scheduler, output)
 
 

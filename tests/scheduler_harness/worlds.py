@@ -125,11 +125,15 @@ class SchedulerWorld:
             request_id = self._rng.choice(sorted(self.scheduler.requests))
             self.scheduler.finish_requests(request_id, RequestStatus.FINISHED_ABORTED)
         if self._rng.random() < 0.02:
-            self.scheduler.reset_prefix_cache(reset_running_requests=self._rng.random() < 0.5)
+            self.reset_cache(reset_running_requests=self._rng.random() < 0.5)
         paused = self._rng.random() < 0.02
         self.scheduler.set_pause_state(
             self._rng.choice([PauseState.PAUSED_NEW, PauseState.PAUSED_ALL]) if paused else PauseState.UNPAUSED
         )
+
+    def reset_cache(self, reset_running_requests: bool) -> None:
+        """Empties the prefix cache; running requests are preempted for it, or keep it as it is."""
+        self.scheduler.reset_prefix_cache(reset_running_requests=reset_running_requests)
 
     def add_request(self) -> None:
         """Adds one random request."""

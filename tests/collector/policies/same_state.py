@@ -11,10 +11,11 @@ from typing import Any
 from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
 from radixflow.collector.instrumentation.settings import RecorderSettings
-from radixflow.collector.policies import RadixFlowScheduler
+from radixflow.collector.policies import RadixFlowAsyncScheduler, RadixFlowScheduler
 from radixflow.collector.policies.catalog import parse_policy
 from radixflow.collector.policies.rules import rules_of
 from tests.scheduler_harness.cloning import clone
+from tests.scheduler_harness.features import Features, FeatureWorld
 from tests.scheduler_harness.worlds import SchedulerWorld, WorldShape
 
 NUM_STATES = int(os.environ.get("RADIXFLOW_NUM_STATES", "200"))
@@ -91,14 +92,36 @@ def random_states(num_states: int, seed: int = 0, policy: str = "radix", **shape
         gc.collect()  # schedulers are cycles of some megabytes each
 
 
-def scheduled_by(scheduler: Any, policy: str) -> dict[str, int]:
+def feature_worlds(num_worlds: int, seed: int, policy: str, **fixed: Any) -> Iterator[FeatureWorld]:
+    """Worlds with random features under a policy; ``fixed`` are features that all of them have."""
+    for world_seed in range(seed, seed + num_worlds):
+        rng = random.Random(world_seed)
+        crowd = {"arrival_rate": 4.0, "max_num_seqs": 16} if world_seed % 2 else {}
+        shape = WorldShape.draw(rng, async_scheduling=world_seed % 5 == 0, **crowd)
+        features = Features.draw(rng, shape.block_size, shape.max_num_seqs, **fixed)
+        cls = RadixFlowAsyncScheduler if shape.async_scheduling else RadixFlowScheduler
+        yield FeatureWorld(shape, features, rng, cls, {"radixflow": {"policy": policy}})
+        gc.collect()
+
+
+def random_feature_states(
+    num_states: int, seed: int = 0, policy: str = "radix", **fixed: Any
+) -> Iterator[FeatureWorld]:
+    """Worlds with random features in random reachable states."""
+    num_worlds = -(-num_states // STATES_A_WORLD)
+    for world in feature_worlds(num_worlds, seed, policy, **fixed):
+        for _ in world.states(STATES_A_WORLD):
+            yield world
+
+
+def scheduled_by(scheduler: Any, policy: str, throttle_prefills: bool = False) -> dict[str, int]:
     """What a policy selects from a state, in order; the state is not changed. Marks stay those of the scheduler."""
     twin = clone(scheduler)
     twin.rules = rules_of(parse_policy(policy))
-    return dict(twin.schedule().num_scheduled_tokens)
+    return dict(twin.schedule(throttle_prefills).num_scheduled_tokens)
 
 
-def recorded_step(scheduler: Any, policy: str = "radix") -> RecordedStep:
+def recorded_step(scheduler: Any, policy: str = "radix", throttle_prefills: bool = False) -> RecordedStep:
     """The same with a recorder and the full probe listening."""
     twin = clone(scheduler)
     twin.rules = rules_of(parse_policy(policy))
@@ -107,7 +130,7 @@ def recorded_step(scheduler: Any, policy: str = "radix") -> RecordedStep:
     for number, request in enumerate(twin.requests.values()):
         recorder.maker.lives[request.request_id] = RequestLife(number, request.request_id, request.num_prompt_tokens, 0)
     twin.listener = recorder
-    scheduled = dict(twin.schedule().num_scheduled_tokens)
+    scheduled = dict(twin.schedule(throttle_prefills).num_scheduled_tokens)
     recorder.read()
     assert not recorder.is_broken, rows.faults
     return RecordedStep(scheduled, twin, recorder, rows)
