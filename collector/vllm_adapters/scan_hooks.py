@@ -168,6 +168,11 @@ class ScanHooks:
         """Length of that queue."""
         raise NotImplementedError
 
+    @property
+    def num_idle_sessions(self) -> int:
+        """Streaming sessions that wait for their next input; they stand in the queue and keep a row."""
+        return int(getattr(self, "num_waiting_for_streaming_input", 0))
+
     def is_paused(self) -> bool:
         """Whether vLLM's pause keeps waiting requests out."""
         return self._pause_state.name != "UNPAUSED"  # type: ignore[attr-defined]
@@ -316,7 +321,10 @@ class ScanHooks:
         return succeeded
 
     def add_request(self, request: Any) -> None:
+        goes_on = request.request_id in self.requests  # type: ignore[attr-defined]
         super().add_request(request)  # type: ignore[misc]
+        if goes_on:
+            return  # the next input of a streaming session, or its end: the session itself entered before
         for rule in self.rules:
             rule.registered(request, self.clock())
         if self.listener is not None:

@@ -29,7 +29,8 @@ class FlexAdmission(HeldRequests):
     def _reason_for_everybody(self, scan: Any, held: list[Any]) -> str | None:
         if scan.running:
             return "work_running"
-        if scan.num_waiting_requests() >= scan.budget.rows_left:
+        # A session that waits for its next input keeps its row: rows_left has counted it already.
+        if scan.num_waiting_requests() - scan.num_idle_sessions >= scan.budget.rows_left:
             return "rows_full"
         demand = sum(request.num_tokens - scan.matched_tokens(request) for request in held)
         return "budget_full" if demand >= scan.budget.tokens_left else None
