@@ -31,8 +31,11 @@ SHARED_MODULES = (
     "torch",
     "logging",
     "random",
+    "threading",
 )
 """Objects of these modules are configuration, or never changed by a scheduling decision: both copies use the same."""
+OWN_MODULES = ("vllm.distributed.kv_transfer",)
+"""What is not shared nevertheless: a KV connector keeps what it answered about each request."""
 _MISSING = object()
 
 
@@ -48,7 +51,11 @@ def is_atomic(value: Any) -> bool:
 
 @functools.cache
 def _is_shared_type(cls: type) -> bool:
-    return any(cls.__module__ == name or cls.__module__.startswith(name + ".") for name in SHARED_MODULES)
+    return _is_of(cls, SHARED_MODULES) and not _is_of(cls, OWN_MODULES)
+
+
+def _is_of(cls: type, modules: tuple[str, ...]) -> bool:
+    return any(cls.__module__ == name or cls.__module__.startswith(name + ".") for name in modules)
 
 
 def is_shared(value: Any) -> bool:

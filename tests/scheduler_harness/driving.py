@@ -10,6 +10,8 @@ from vllm.v1.core.sched.output import SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.outputs import ModelRunnerOutput
 
+from tests.scheduler_harness.connectors import transfers_done
+
 Round = tuple[SchedulerOutput, ModelRunnerOutput]
 
 
@@ -36,6 +38,7 @@ def fabricate_output(scheduler: Scheduler, output: SchedulerOutput) -> ModelRunn
         req_id_to_index={request_id: index for index, request_id in enumerate(request_ids)},
         sampled_token_ids=tokens,
         pooler_output=_pooled([scheduler.requests[r] for r in request_ids]),
+        kv_connector_output=transfers_done(scheduler, output),
     )
 
 

@@ -20,12 +20,16 @@ from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.outputs import DraftTokenIds
 from vllm.v1.request import RequestStatus
 
+from tests.scheduler_harness.connectors import CONNECTORS, PREFILLED_ELSEWHERE
 from tests.scheduler_harness.construction import make_request
 from tests.scheduler_harness.driving import Round, schedule_round, update_round
 from tests.scheduler_harness.worlds import SchedulerWorld, WorldShape
 
 HAS_RETENTION = "prefix_cache_retention_interval" in {field.name for field in dataclasses.fields(EngineArgs)}
 """Whether this release keeps, by default, only the states at the end of a prompt."""
+HAS_CONNECTORS = hasattr(Scheduler, "_get_local_prefix_cache_hit")
+"""Whether rules support a KV connector in this release."""
+IN_RANDOM_WORLDS = ("offloading", "multi", "mooncake")
 NUM_ADAPTERS = 4
 SPECULATION: dict[str, dict[str, Any]] = {
     "ngram": {"method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_max": 3},
@@ -50,6 +54,8 @@ class Features:
     long_prefill_token_threshold: int = 0
     max_num_active_seqs: int | None = None
     keeps_all_states: bool = False  # else only those at the end of a prompt, as by default
+    connector: str | None = None  # a name of CONNECTORS
+    prefilled_elsewhere_share: float = 0.0
 
     @classmethod
     def draw(cls, rng: random.Random, block_size: int, max_num_seqs: int, **fixed: Any) -> "Features":
@@ -59,6 +65,7 @@ class Features:
             return value if rng.random() < 0.35 else otherwise
 
         is_pooling = maybe(maybe(True, False), False)
+        connector = maybe(rng.choice(IN_RANDOM_WORLDS), None) if HAS_CONNECTORS and not is_pooling else None
         has_active_limit = "max_num_active_seqs" in {field.name for field in dataclasses.fields(SchedulerConfig)}
         drawn = {
             "speculation": None if is_pooling else maybe(rng.choice(sorted(SPECULATION)), None),
@@ -73,6 +80,7 @@ class Features:
             "long_prefill_token_threshold": maybe(block_size * rng.choice([1, 2]) + rng.choice([0, 1]), 0),
             "max_num_active_seqs": maybe(max(1, max_num_seqs // 2), None) if has_active_limit else None,
             "keeps_all_states": maybe(True, False),
+            "connector": connector,
         }
         return cls(**(drawn | fixed))
 
@@ -91,6 +99,8 @@ class Features:
             arguments["max_num_active_seqs"] = self.max_num_active_seqs
         if self.keeps_all_states and HAS_RETENTION:
             arguments["prefix_cache_retention_interval"] = None
+        if self.connector:
+            arguments["kv_transfer_config"] = CONNECTORS[self.connector]
         return arguments
 
 
@@ -128,9 +138,10 @@ class FeatureWorld(SchedulerWorld):
                 self._go_on(request.request_id, ends=self._extra.random() < 0.4)
 
     def reset_cache(self, reset_running_requests: bool) -> None:
-        """As in any world, but vLLM cannot take its blocks from a session that waits for input."""
+        """As in any world, but vLLM cannot take blocks from a session that waits for input, nor from a transfer."""
         has_idle_sessions = any(r.status == RequestStatus.WAITING_FOR_STREAMING_REQ for r in self._requests())
-        super().reset_cache(reset_running_requests and not has_idle_sessions)
+        has_fixed_blocks = has_idle_sessions or self.scheduler.connector is not None
+        super().reset_cache(reset_running_requests and not has_fixed_blocks)
 
     def add_request(self) -> None:
         """Adds one random request, most often a sibling of the last one: those wait for each other's states."""
@@ -149,6 +160,8 @@ class FeatureWorld(SchedulerWorld):
             arguments["resumable"] = True
         if rng.random() < features.prompt_logprobs_share:
             arguments["sampling"] = {"prompt_logprobs": 1}
+        if rng.random() < features.prefilled_elsewhere_share and "resumable" not in arguments:
+            arguments["sampling"] = {"extra_args": {"kv_transfer_params": self._prefilled_elsewhere(len(prompt))}}
         request = make_request(
             self.scheduler,
             f"request-{self._num_requests}",
@@ -171,6 +184,11 @@ class FeatureWorld(SchedulerWorld):
         if features.encoder_budget and rng.random() < 0.7:
             arguments["mm_features"] = self._images(num_tokens)
         return arguments
+
+    def _prefilled_elsewhere(self, num_tokens: int) -> dict[str, Any]:
+        num_blocks = -(-num_tokens // self.shape.block_size)
+        groups = len(self.scheduler.kv_cache_config.kv_cache_groups)
+        return PREFILLED_ELSEWHERE | {"remote_block_ids": [list(range(num_blocks))] * groups}
 
     def _requests(self) -> list[Any]:
         return list(self.scheduler.requests.values())

@@ -129,6 +129,9 @@ class RoundRecorder(ScanListener):
     @never_raises
     def allocated(self, request: Any, num_tokens: int, granted: bool, arguments: Any) -> None:
         visit = self._visit
+        if granted and arguments.get("delay_cache_blocks"):  # loaded between steps: it has blocks and no row
+            visit.outcome, visit.reason, visit.skipped = "other", "remote_kv", True
+            return
         if granted:
             visit.outcome, visit.num_tokens = "selected", num_tokens
             return

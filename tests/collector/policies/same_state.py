@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler
+from vllm.v1.core.sched.scheduler import Scheduler
+
 from radixflow.collector.instrumentation.recorder.round_recorder import RoundRecorder
 from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
 from radixflow.collector.instrumentation.settings import RecorderSettings
@@ -92,14 +95,27 @@ def random_states(num_states: int, seed: int = 0, policy: str = "radix", **shape
         gc.collect()  # schedulers are cycles of some megabytes each
 
 
-def feature_worlds(num_worlds: int, seed: int, policy: str, **fixed: Any) -> Iterator[FeatureWorld]:
-    """Worlds with random features under a policy; ``fixed`` are features that all of them have."""
+OURS = (RadixFlowScheduler, RadixFlowAsyncScheduler)
+NATIVE = (Scheduler, AsyncScheduler)
+
+
+def feature_worlds(
+    num_worlds: int, seed: int, policy: str, classes: tuple[Any, Any] = OURS, ample: bool = False, **fixed: Any
+) -> Iterator[FeatureWorld]:
+    """Worlds with random features under a policy; ``fixed`` are features that all of them have.
+
+    ``classes`` are the scheduler for synchronous and the one for asynchronous worlds. An ``ample`` world has blocks
+    and tokens enough that a scan rarely ends for want of them, and more often at a BLOCKED request.
+    """
     for world_seed in range(seed, seed + num_worlds):
         rng = random.Random(world_seed)
-        crowd = {"arrival_rate": 4.0, "max_num_seqs": 16} if world_seed % 2 else {}
+        crowd = {"arrival_rate": 4.0, "max_num_seqs": 16} if world_seed % 2 or ample else {}
+        if ample:
+            crowd |= {"block_size": 16, "num_blocks": 600, "max_num_batched_tokens": 300}
+            fixed = {"chunked_prefill": True, "long_prefill_token_threshold": 0, "max_num_active_seqs": None} | fixed
         shape = WorldShape.draw(rng, async_scheduling=world_seed % 5 == 0, **crowd)
         features = Features.draw(rng, shape.block_size, shape.max_num_seqs, **fixed)
-        cls = RadixFlowAsyncScheduler if shape.async_scheduling else RadixFlowScheduler
+        cls = classes[shape.async_scheduling]
         yield FeatureWorld(shape, features, rng, cls, {"radixflow": {"policy": policy}})
         gc.collect()
 
