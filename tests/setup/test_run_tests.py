@@ -62,6 +62,22 @@ def test_the_slowest_tests_and_the_seconds_of_folders_are_printed(
     assert "435 s  tests/schema/views (30 tests)" in said and "2 s  tests/app (1 tests)" in said
 
 
+@pytest.mark.parametrize(("answers", "verdict"), [([0], 0), ([1], 1), ([2, 0], 0), ([2, 1], 1), ([2, 2], 1)])
+def test_types_are_checked_again_where_a_worker_of_mypy_was_lost(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch, answers: list[int], verdict: int
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def run(name: str, command: tuple[str, ...]) -> tuple[int, float]:
+        asked.append(command)
+        return answers[len(asked) - 1], 1.0
+
+    monkeypatch.setattr(runner, "run", run)
+    result = runner.run_linter("mypy", ("mypy", "--num-workers", "2"))
+    assert asked[1:] == [("mypy",)] * (len(answers) - 1)
+    assert (result.failed, result.seconds) == (verdict, len(answers))
+
+
 SEVERAL = (
     "import time\nimport pytest\n\n@pytest.mark.parametrize('x', range(6))\ndef test_it(x):\n    time.sleep(0.05)\n"
 )
