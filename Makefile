@@ -1,7 +1,7 @@
 # Every target does its own set-up, asks no questions, and is quick the second time.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-vllm-versions test-properties test-outputs test-long test-kills test-gpu lint format screenshots clean distclean
+.PHONY: help setup demo test test-vllm-versions test-vllm-conformance test-properties test-outputs test-long test-kills test-gpu lint format screenshots clean distclean
 
 # Nothing installed outside .venv may take part.
 export PYTHONNOUSERSITE := 1
@@ -31,6 +31,10 @@ test-vllm-versions: ## Run the scheduler tests over the other supported vLLM rel
 	@scripts/setup --no-browser
 	@.venv/bin/python scripts/vllm_versions/setup.py
 	@.venv/bin/python scripts/vllm_versions/run_tests.py
+
+test-vllm-conformance: ## Run vLLM's own scheduler tests over our scheduler classes (fetches them once; minutes)
+	@scripts/setup --no-browser
+	@.venv/bin/python scripts/vllm_conformance/run_tests.py
 
 test-properties: ## Run the scheduler's property tests on 10,000 random states and 1,000 random streams (long)
 	@scripts/setup --no-browser

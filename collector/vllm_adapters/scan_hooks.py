@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.request import RequestStatus
 
 from radixflow.collector.vllm_adapters.budget import RoundBudget
@@ -28,6 +29,7 @@ from radixflow.collector.vllm_adapters.shadow import shadow_of
 from radixflow.collector.vllm_adapters.state_marks import observe_marks, state_managers
 from radixflow.collector.vllm_adapters.visit_lookup import VisitLookups, can_ask, hook_connector
 
+_native_split: Callable[..., int] = Scheduler._mamba_block_aligned_split
 STATUS_REASONS = {
     RequestStatus.WAITING_FOR_REMOTE_KVS: "remote_kv",
     RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR: "grammar",
@@ -45,13 +47,13 @@ class ScanHooks:
     """
 
     rules: tuple[VisitRule, ...] = ()
+    listener: ScanListener | None = None
+    components: ComponentListener | None = None
     precise_marks = False
     clock: Callable[[], int] = staticmethod(time.monotonic_ns)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.listener: ScanListener | None = None
-        self.components: ComponentListener | None = None
         self.step_started_ns = 0
         self.budget = RoundBudget(self)
         self.native_checks = NativeChecks(self, self.budget)
@@ -269,6 +271,8 @@ class ScanHooks:
             self.listener.looked_up(request, hit[0].blocks, hit[1])
 
     def _mamba_block_aligned_split(self, request: Any, num_new_tokens: int, *args: Any, **kwargs: Any) -> int:
+        if not isinstance(self, ScanHooks):  # vLLM's own tests call this method on stand-ins of a scheduler
+            return _native_split(self, request, num_new_tokens, *args, **kwargs)
         num_tokens: int = super()._mamba_block_aligned_split(request, num_new_tokens, *args, **kwargs)  # type: ignore[misc]
         if self.listener is not None and request.status != RequestStatus.RUNNING:
             self.listener.split(request, num_tokens)

@@ -104,6 +104,15 @@ class Features:
         return arguments
 
 
+class Clock:
+    """Monotonic nanoseconds of a world, which rules that hold requests go by."""
+
+    now_ns = 0
+
+    def __call__(self) -> int:
+        return self.now_ns
+
+
 class FeatureWorld(SchedulerWorld):
     """A world whose requests and steps use features; everything else walks as in `SchedulerWorld`."""
 
@@ -126,6 +135,7 @@ class FeatureWorld(SchedulerWorld):
         if features.encoder_budget:
             scheduler.max_num_encoder_input_tokens = features.encoder_budget
             scheduler.encoder_cache_manager = EncoderCacheManager(cache_size=2 * features.encoder_budget)
+        scheduler.clock = self.clock = Clock()
         self.throttles_next = False
         """Whether the next step is one that data-parallel balancing throttles."""
 
@@ -194,7 +204,8 @@ class FeatureWorld(SchedulerWorld):
         return list(self.scheduler.requests.values())
 
     def advance(self) -> None:
-        """Takes one round, throttled or not; requests get draft tokens for the next one."""
+        """Takes one round of a millisecond, throttled or not; requests get draft tokens for the next one."""
+        self.clock.now_ns += 1_000_000
         self.in_flight.append(schedule_round(self.scheduler, self.throttles_next))
         self.last_output = self.in_flight[-1][0]
         if len(self.in_flight) > self.shape.async_scheduling:

@@ -48,11 +48,14 @@ class RoundRecorder(ScanListener):
         self._notes = StepNotes(0, 0, 0)
         self._visit = NO_VISIT
         self._sample = RoundSample(settings.sample_rounds)
-        limits = Limits(scan.max_num_running_reqs, scan.max_num_scheduled_tokens)
+        most_rows = min(scan.max_num_running_reqs, getattr(scan, "max_num_active_reqs", scan.max_num_running_reqs))
+        limits = Limits(most_rows, scan.max_num_scheduled_tokens)
         self.maker = RowMaker(writer, settings, scan.kv_cache_manager.block_pool.hash_block_size, limits)
         self._explainer = RefusalExplainer(scan, settings)
         self._tape = NoteTape(self.maker.write_events, self._fail_to_make_rows)
         self._note = self._tape.note
+        self._is_scheduling = False
+        self._preempted: list[tuple[int, str]] = []
         writer.describe_by(self._facts)
         writer.collect_by(self._tape.read_for_writer)
 
@@ -70,10 +73,12 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def preempted(self, request: Any) -> None:
-        in_round = not self._is_resetting
-        self._notes.num_preempted += in_round
-        number, detail = (self._round + 1, None) if in_round else (None, RESET)
-        self._note((self.maker.preempted, self._scan.clock(), request.request_id, number, detail))
+        now_ns, name = self._scan.clock(), request.request_id
+        if self._is_scheduling:  # whether the step becomes a round is known at its end
+            self._notes.num_preempted += 1
+            self._preempted.append((now_ns, name))
+        else:
+            self._note((self.maker.preempted, now_ns, name, None, RESET if self._is_resetting else None))
 
     @never_raises
     def reset_started(self) -> None:
@@ -94,6 +99,7 @@ class RoundRecorder(ScanListener):
     @never_raises
     def step_started(self) -> None:
         scan = self._scan
+        self._is_scheduling = True
         self._sample.draw()
         self._visit = NO_VISIT
         self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
@@ -151,6 +157,11 @@ class RoundRecorder(ScanListener):
         processing_ns = scan.clock()
         if notes.visits:
             settle_undecided(scan, notes)
+        self._is_scheduling = False
+        number = self._round + 1 if scheduled else None
+        for noted in self._preempted:
+            self._note((self.maker.preempted, *noted, number, None))
+        self._preempted.clear()
         if not scheduled:
             self._num_empty_steps += 1
             if notes.visits:

@@ -14,6 +14,7 @@ from vllm.v1.request import RequestStatus
 
 from radixflow.collector.instrumentation.notes.step_notes import ProbeResult, Visit
 from radixflow.collector.instrumentation.stops.refused_allocation import refused_allocation_reason
+from radixflow.collector.vllm_adapters.scan_hooks import STATUS_REASONS
 
 
 class CounterfactualProbe:
@@ -74,8 +75,10 @@ class CounterfactualProbe:
     def _look_at(self, visit: Visit) -> str | None:
         """Decide one visit as native code would; the reason why the scan would end here, or None."""
         request = copy.copy(visit.request)
+        if has_its_grammar(request):
+            request.status = RequestStatus.WAITING
         if request.status not in (RequestStatus.WAITING, RequestStatus.PREEMPTED):
-            visit.outcome, visit.reason = "other", "not_schedulable"
+            visit.outcome, visit.reason = "other", STATUS_REASONS.get(request.status, "not_schedulable")
             return None
         if request.num_computed_tokens or request.has_encoder_inputs:
             visit.outcome, visit.reason = "other", "unsupported"
@@ -115,6 +118,14 @@ class CounterfactualProbe:
         if awaited not in self._ready_tokens:
             self._ready_tokens[awaited] = self.ready_tokens_of(request)
         return self._ready_tokens[awaited]
+
+
+def has_its_grammar(request: Any) -> bool:
+    """Whether a request waits for a grammar that is there: native code takes it as soon as it visits it."""
+    if request.status != RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR or not request.structured_output_request:
+        return False
+    grammar = request.structured_output_request.grammar
+    return grammar is not None and not isinstance(grammar, Exception)
 
 
 def tokens_ready(shadow: Any, request: Any, shadow_state_managers: dict[int, Any]) -> int:

@@ -10,14 +10,26 @@ from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, S
 def settle_undecided(scan: Any, notes: StepNotes) -> None:
     """Once schedule() has ended, give an outcome to those visits about which vLLM's code called none of our hooks.
 
-    Native code skips a request for its adapter or for stale output before it looks it up, and goes on. A request that
-    was looked up and neither allocated nor refused is the one at which native code left its loop.
+    Native code skips a request for its adapter or for stale output before it looks it up, one of which a KV connector
+    cannot tell yet afterwards, and goes on. Of those that were looked up and neither allocated nor refused, the last
+    visit is the one at which native code left its loop.
     """
     for visit in notes.visits:
         if visit.outcome is None:
             visit.outcome = "other"
-            visit.skipped = visit.hit_blocks is None and visit.request.num_computed_tokens == 0
-            visit.reason = _skip_reason(visit) if visit.skipped else _break_reason(scan, visit)
+            was_looked_up = visit.hit_blocks is not None or visit.request.num_computed_tokens > 0
+            visit.skipped = not was_looked_up or visit is not notes.visits[-1] or _waits_for_connector(scan, visit)
+            if not was_looked_up:
+                visit.reason = _skip_reason(visit)
+            else:
+                visit.reason = "remote_kv" if _waits_for_connector(scan, visit) else _break_reason(scan, visit)
+
+
+def _waits_for_connector(scan: Any, visit: Visit) -> bool:
+    """Whether a request was put back right after its lookup, before anything was split or deferred."""
+    if scan.connector is None or visit.split_tokens is not None or visit.hit_blocks is None:
+        return False
+    return bool(scan.need_mamba_block_aligned_split) and not scan.budget.defers_prefills
 
 
 def stop_of(step: FinishedStep) -> tuple[str, Visit | None]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from vllm.v1.request import RequestStatus
 
+from radixflow.collector.policies.traversal.state_ready import StateReadyTraversal
 from radixflow.collector.vllm_adapters.scan import ScanListener
 from tests.scheduler_harness.cloning import clone
 
@@ -32,6 +33,11 @@ class StateRefusals(ScanListener):
             self.stopped_at = request
 
 
+def without_traversal(scheduler: Any) -> tuple[Any, ...]:
+    """The rules of a scheduler but state-ready traversal: prefix-stop behind the same admission and guard."""
+    return tuple(rule for rule in scheduler.rules if not isinstance(rule, StateReadyTraversal))
+
+
 def taken(scheduler: Any, rules: tuple[Any, ...], throttle_prefills: bool) -> tuple[dict[str, int], StateRefusals]:
     """What a scheduler, which is spent by it, selects under rules, and the refusals that it met."""
     scheduler.rules = rules
@@ -40,13 +46,13 @@ def taken(scheduler: Any, rules: tuple[Any, ...], throttle_prefills: bool) -> tu
 
 
 def native_reference(scheduler: Any, throttle_prefills: bool) -> tuple[dict[str, int], list[str]]:
-    """The selection that state-ready has to make from a state, and the BLOCKED requests in the order of the scan."""
+    """The selection that a state-ready policy has to make from a state, and its BLOCKED requests in scan order."""
     blocked: list[str] = []
     while True:
         twin = clone(scheduler)
         for name in blocked:
             twin.requests[name].status = RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR
-        selected, refusals = taken(twin, (), throttle_prefills)
+        selected, refusals = taken(twin, without_traversal(twin), throttle_prefills)
         if refusals.stopped_at is None:
             return selected, blocked
         blocked.append(refusals.stopped_at.request_id)

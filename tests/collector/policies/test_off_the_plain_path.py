@@ -7,23 +7,22 @@ from typing import Any
 
 import pytest
 
-from radixflow.collector.policies.catalog import parse_policy
-from radixflow.collector.policies.rules import rules_of
 from radixflow.collector.vllm_adapters.budget import RoundBudget
-from tests.collector.policies.native_reference import native_reference, taken
+from tests.collector.policies.native_reference import native_reference, taken, without_traversal
 from tests.collector.policies.same_state import NUM_STATES, random_feature_states
 from tests.scheduler_harness.cloning import clone
 
 FLOW = "radixflow-immediate"
 
 
-def differences(num_states: int, seed: int, **fixed: Any) -> Counter[str]:
-    """How often state-ready selects or skips otherwise than the reference, in random states with features."""
+def differences(num_states: int, seed: int, policy: str = FLOW, **fixed: Any) -> Counter[str]:
+    """How often a state-ready policy selects or skips otherwise than the reference, in random states with features."""
     found: Counter[str] = Counter()
-    for world in random_feature_states(num_states, seed=seed, policy=FLOW, **fixed):
+    for world in random_feature_states(num_states, seed=seed, policy=policy, **fixed):
         scheduler, throttles = world.scheduler, world.throttles_next
-        flow, refusals = taken(clone(scheduler), rules_of(parse_policy(FLOW)), throttles)
-        native, _ = taken(clone(scheduler), (), throttles)
+        twin, native_twin = clone(scheduler), clone(scheduler)
+        flow, refusals = taken(twin, twin.rules, throttles)
+        native, _ = taken(native_twin, without_traversal(native_twin), throttles)
         expected, blocked = native_reference(scheduler, throttles)
         found["states"] += 1
         found["blocked"] += len(blocked)
@@ -32,8 +31,17 @@ def differences(num_states: int, seed: int, **fixed: Any) -> Counter[str]:
         found["selected otherwise"] += list(flow.items()) != list(expected.items())
         found["skipped otherwise"] += refusals.skipped_as_blocked != blocked
         found["ready left behind"] += refusals.stopped_at is not None
-        found["beyond a limit"] += sum(flow.values()) > scheduler.max_num_scheduled_tokens
+        found["beyond a limit"] += is_beyond_a_limit(twin, flow)
     return found
+
+
+def is_beyond_a_limit(scheduler: Any, scheduled: dict[str, int]) -> bool:
+    """Whether a step took more tokens, rows or adapters than the engine may."""
+    most_rows = getattr(scheduler, "max_num_active_reqs", scheduler.max_num_running_reqs)
+    adapters = {r.lora_request.lora_int_id for r in scheduler.running if r.lora_request is not None}
+    too_many_adapters = scheduler.lora_config is not None and len(adapters) > scheduler.lora_config.max_loras
+    too_many_rows = len(scheduler.running) > most_rows
+    return sum(scheduled.values()) > scheduler.max_num_scheduled_tokens or too_many_rows or too_many_adapters
 
 
 FAULTS = ("not a superset in order", "selected otherwise", "skipped otherwise", "ready left behind", "beyond a limit")
@@ -54,6 +62,16 @@ FAULTS = ("not a superset in order", "selected otherwise", "skipped otherwise", 
 )
 def test_state_ready_is_the_native_scan_without_its_blocked_requests(fixed: dict[str, Any]) -> None:
     found = differences(NUM_STATES, seed=50_000, **fixed)
+    assert not any(found[fault] for fault in FAULTS), found
+    assert found["blocked"] > 0, "nobody was BLOCKED: nothing was tested"
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["radixflow", "radixflow+frag", "state-ready+frag", "state-ready+timer:5ms", "state-ready+timer-ordered:5ms"],
+)
+def test_so_it_is_behind_an_admission_rule_and_a_guard(policy: str) -> None:
+    found = differences(NUM_STATES, seed=60_000, policy=policy)
     assert not any(found[fault] for fault in FAULTS), found
     assert found["blocked"] > 0, "nobody was BLOCKED: nothing was tested"
 
