@@ -191,7 +191,7 @@ class RunBuilder:
             writers["client"] = ["offers"]
         for name, tables in writers.items():
             writer = SegmentWriter(self.path, name, flush_seconds=60, durable=False)
-            writer.describe(policy_effective=self.manifest.policy, block_size=16)
+            writer.describe(policy_effective=self.manifest.policy, block_size=16, records_stalls=True)
             for table in tables:
                 rows = [tuple(row.get(column) for column in ALL_TABLES[table].names) for row in self.rows_of[table]]
                 writer.append(table, rows)

@@ -1,4 +1,4 @@
-"""Follows the newest recording of the folder of runs, by itself, every two seconds."""
+"""Follows the newest recording of the folder of runs, by itself, every few moments."""
 
 from typing import cast
 
@@ -13,9 +13,10 @@ from radixflow.app.figures.style.interaction import plotly_config
 from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
 from radixflow.app.queries.live import KEPT_ROUNDS, LiveRun, recording_runs
 from radixflow.app.sentences.live import end_sentence, live_sentence
+from radixflow.app.sentences.stalls import live_stall_sentence
 from radixflow.schema.errors import RadixflowError
 
-EVERY_SECONDS = 2.0
+EVERY_SECONDS = 1.5
 _FOLLOWED = "live_run"
 
 
@@ -29,7 +30,8 @@ def live_view() -> None:
     if live is None:
         show_lead("No recording is running.")
         show_hint(
-            "This page looks for one every two seconds. Start one with radixflow-collect and leave the page open."
+            f"This page looks for one every {EVERY_SECONDS:g} seconds. "
+            "Start one with radixflow-collect and leave the page open."
         )
         return
     _show(live)
@@ -62,6 +64,9 @@ def _show(live: LiveRun) -> None:
         st.info(end_sentence(state), icon=":material/stop_circle:")
         if st.button("Open the workbench on it", icon=":material/refresh:"):
             st.rerun()
+    stalled = live_stall_sentence(live.stall) if state == "recording" else None
+    if stalled:
+        st.warning(plain_markdown(stalled), icon=":material/hourglass_disabled:")
     show_lead(live_sentence(rounds.totals))
     _draw(live.runs, rounds.raster, rounds.tracks)
     show_hint(

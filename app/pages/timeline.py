@@ -17,7 +17,7 @@ from radixflow.app.components.timeline.timeline_window import (
     timeline_window,
 )
 from radixflow.app.figures.timeline.bubble_timeline import TimelineData, timeline_parts
-from radixflow.app.queries import dependencies, run_facts, slot_raster, spans
+from radixflow.app.queries import dependencies, run_facts, slot_raster, spans, stalls
 from radixflow.app.queries.cached import read, read_part
 from radixflow.app.sentences.bubbles import bubble_sentence, level_words
 
@@ -45,6 +45,7 @@ def show_timeline() -> None:
             low=window.low,
             high=window.high,
             level=level_words(*level),
+            stalls=read(stalls.in_window, selection, drawn),
             spans=read_part(spans.spans_at, spans.are_single, selection, drawn, level.rounds_per_mark),
             arrows=read(dependencies.arrows, selection, selected),
             selected_run=selected.run,

@@ -1,7 +1,7 @@
 """The last rounds of a run that is being recorded, kept while new ones come in."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,8 @@ from radixflow.schema.run_files.run_directory import RunDirectory, find_runs
 
 KEPT_ROUNDS = 400
 """Rounds that the rolling timeline holds."""
+HELD_FOR_LONG_NS = 1_000_000_000
+"""What an admission rule holds for so long is told; it is meant to hold requests for some milliseconds."""
 _CLASSES = """
 SELECT run, round AS first_round, round AS last_round, start_ms, end_ms, slot_class, NULL::VARCHAR AS cause, mean_rows
 FROM (UNPIVOT (SELECT run, round, start_ms, end_ms, COLUMNS('^rows_(.*)$')::DOUBLE AS '\\1' FROM round_ends
@@ -70,6 +72,21 @@ class LiveRun:
     def state(self) -> str:
         """``recording``, ``complete`` or ``incomplete``, as it is now."""
         return self.tail.run.state
+
+    @property
+    def stall(self) -> dict[str, Any] | None:
+        """What the engine says of the steps without work that it makes now; None where it waits for nothing else.
+
+        It is not a stall in this sense when the output of a round is on its way, nor, for a second, when an admission
+        rule holds the requests: both are meant to be.
+        """
+        for status in self.tail.run.writers().values():
+            stall = status.get("stall")
+            if isinstance(stall, dict) and not stall.get("num_rounds_in_flight"):
+                is_held = stall.get("stop_cause") == "held"
+                if not is_held or stall["said_ns"] - stall["start_ns"] >= HELD_FOR_LONG_NS:
+                    return stall
+        return None
 
     def look(self) -> RollingRounds:
         """Read the rounds recorded since the last call, and return the last ``KEPT_ROUNDS`` rounds."""

@@ -38,13 +38,21 @@ class Level(NamedTuple):
 
 
 def extent(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    """Read, for each run, the first and last round and the first and last time (ms)."""
+    """Read, for each run, the first and last round and the first and last time (ms), stalls outside rounds included."""
     return read_at_hand(
         connection,
         EVERYTHING,
-        """SELECT run, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS first_ms,
-                  max(end_ms) AS last_ms, count(*) AS num_rounds
-           FROM rounds_at_hand GROUP BY run ORDER BY run""",
+        """WITH of_rounds AS (
+               SELECT run, min(round) AS first_round, max(round) AS last_round, min(start_ms) AS first_ms,
+                      max(end_ms) AS last_ms, count(*) AS num_rounds
+               FROM rounds_at_hand GROUP BY run),
+           of_stalls AS (
+               SELECT run, min(start_ms) AS first_stall_ms, max(end_ms) AS last_stall_ms
+               FROM stall_times WHERE kind <> 'awaits_output' GROUP BY run)
+           SELECT run, coalesce(first_round, 1) AS first_round, coalesce(last_round, 0) AS last_round,
+                  least(first_ms, first_stall_ms) AS first_ms, greatest(last_ms, last_stall_ms) AS last_ms,
+                  coalesce(num_rounds, 0) AS num_rounds
+           FROM of_rounds FULL JOIN of_stalls USING (run) ORDER BY run""",
     )
 
 

@@ -17,7 +17,7 @@ from radixflow.app.figures.fullness.slot_ledger import slot_ledger
 from radixflow.app.figures.fullness.stop_reasons import stop_reasons
 from radixflow.app.figures.pairs.paired_differences import paired_differences
 from radixflow.app.figures.timeline.bubble_timeline import TimelineData, bubble_timeline
-from radixflow.app.queries import blocked, fullness, latency, pairs, run_facts, slot_raster
+from radixflow.app.queries import blocked, fullness, latency, pairs, run_facts, slot_raster, stalls
 from radixflow.app.queries.definitions import Definitions
 from radixflow.app.sentences.blocked import blocked_sentence
 from radixflow.app.sentences.bubbles import bubble_sentence, level_words
@@ -26,6 +26,7 @@ from radixflow.app.sentences.fullness import bound_sentence, fullness_sentence
 from radixflow.app.sentences.numbers import NUMBERS, written_difference, written_values
 from radixflow.app.sentences.outputs import NEAR_TIES, audit_sentence
 from radixflow.app.sentences.run_state import FACTS, written_fact
+from radixflow.app.sentences.stalls import stall_findings, unknown_stalls
 
 LONGEST_LIST = 40
 """Rows of a list of requests that a report shows; the app shows all."""
@@ -115,6 +116,7 @@ def _timeline(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> Section:
         low=visible.low,
         high=visible.high,
         level=level_words(level.kind, level.rounds_per_mark),
+        stalls=stalls.in_window(connection, slot_raster.EVERYTHING),
     )
     ledger = slot_ledger(fullness.slot_totals(connection), runs)
     figures = [
@@ -206,13 +208,18 @@ def _longest_waits(table: pa.Table, run: dict[str, Any]) -> Table:
 
 def _faults(connection: duckdb.DuckDBPyConnection) -> Section:
     found = run_facts.segment_faults(connection).to_pylist() + run_facts.ledger_faults(connection).to_pylist()
+    summary = stalls.summary(connection)
+    findings = stall_findings(summary, stalls.reasons(connection))
+    said = [*findings, *unknown_stalls(summary)]
     if not found:
-        return Section("What is wrong", "Nothing found: both ledgers close and every segment can be read.")
+        closed = "both ledgers close and every segment can be read."
+        first = closed[0].upper() + closed[1:] if findings else f"Nothing found: {closed}"
+        return Section("What is wrong", " ".join([*findings, first, *unknown_stalls(summary)]))
     rows = [[str(fault["label"]), str(fault["sentence"])] for fault in found]
     sentence = (
         f"{units.counted(len(found), 'fault')} found in the recordings; the numbers above leave out what is broken."
     )
-    return Section("What is wrong", sentence, tables=[Table(["Run", "Fault"], rows)])
+    return Section("What is wrong", " ".join([sentence, *said]), tables=[Table(["Run", "Fault"], rows)])
 
 
 def _facts(runs: pa.Table) -> Section:

@@ -14,6 +14,7 @@ _RUN_LINES = (
     ("p95 latency", "p95_latency_ms", "ms"), ("requests finished", "num_requests_finished", ""),
     ("scheduled tokens", "num_scheduled_tokens", ""), ("reused tokens", "num_reused_tokens", ""),
     ("blocked visits", "num_blocked_visits", ""), ("avoidable rows", "rows_avoidable", ""),
+    ("stalls", "num_stalls", ""), ("stalled steps", "num_stalled_steps", ""), ("stalled time", "stalled_ms", "ms"),
 )  # fmt: skip
 _PAIR_LINES = (
     ("paired requests", "num_pairs", ""), ("rounds", "rounds_difference", "+"),
@@ -26,14 +27,15 @@ UNKNOWN = "-"
 
 
 def read_summary(run_paths: Sequence[Path]) -> tuple[list[Row], list[Row]]:
-    """Rows of ``run_summary`` in the order of the paths, and of ``paired_summary``."""
+    """Rows of ``run_summary`` with those of ``stall_summary``, in the order of the paths; and of ``paired_summary``."""
     from radixflow.schema.reading.connection import open_runs
     from radixflow.schema.reading.summaries import use_summaries
 
     connection = open_runs(run_paths)
     try:
         use_summaries(connection, "run_summary, paired_summary", say_what_is_added_up)
-        runs = _rows(connection, "SELECT * FROM run_summary ORDER BY run")
+        stalls = "(SELECT * EXCLUDE (label) FROM stall_summary) AS stalls"
+        runs = _rows(connection, f"SELECT * FROM run_summary JOIN {stalls} USING (run) ORDER BY run")
         pairs = _rows(connection, "SELECT * FROM paired_summary ORDER BY run_a, run_b")
     finally:
         connection.close()

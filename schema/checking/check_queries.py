@@ -8,6 +8,7 @@ ORDERED_TIMES = (
     ("requests", "request_id", ("registered_ns", "released_ns")),
     ("offers", "request_id", ("sent_ns", "first_output_ns", "completed_ns")),
     ("spans", "round", ("start_ns", "end_ns")),
+    ("stalls", "start_ns", ("start_ns", "end_ns")),
 )
 """Table, the column that names a row in messages, and time columns whose values must not decrease from left to right.
 
@@ -44,6 +45,16 @@ _SEQUENCE = """rounds:
         sampled_fraction IS NOT NULL AS is_sampled, exact_num_rounds
     FROM rounds
     JOIN opened_runs USING (run)"""
+
+_STALLS = """stalls:
+    SELECT stalls.*, lag(end_ns) OVER (ORDER BY start_ns) AS end_before FROM stalls"""
+
+# Idle steps are counted in rounds as well, so stalls have at most as many.
+_STALLED_STEPS = """stalls:
+    SELECT rounds.round, rounds.num_empty_steps, sum(stalls.num_steps) AS num_stalled_steps
+    FROM stalls
+    JOIN rounds ON rounds.round = coalesce(stalls.round_before, 0) + 1
+    GROUP BY ALL"""
 
 
 def _repeated(table: str, columns: str) -> str:
@@ -111,6 +122,23 @@ CROSS_CHECKS = (
         _TOTALS,
         _differs("num_blocked_visits", "num_blocked"),
         "format('{} says {} BLOCKED visits, visits has {}.', request_id, num_blocked_visits, num_blocked)",
+    ),
+    ("stalls", "num_steps < 1", "format('The stall from {} ns on has {} steps.', start_ns, num_steps)"),
+    (
+        "stalls",
+        "num_waiting = 0 AND num_running = 0",
+        "format('In the stall from {} ns on nothing waits and nothing runs.', start_ns)",
+    ),
+    (
+        _STALLS,
+        "start_ns < end_before",
+        "format('The stall from {} ns on begins before the one before it has ended.', start_ns)",
+    ),
+    (
+        _STALLED_STEPS,
+        "num_stalled_steps > num_empty_steps",
+        "format('Before round {} stalls have {} steps, but it says {} steps without work.', "
+        "round, num_stalled_steps, num_empty_steps)",
     ),
 )
 """One rule each: the rows to look at (a table, or ``name: query``), the SQL condition that a faulty row meets, and an

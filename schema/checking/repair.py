@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from radixflow.schema.checking.repaired_rows import open_stalls, write_repaired_rows
 from radixflow.schema.errors import ExitCode, RadixflowError
 from radixflow.schema.reading.connection import open_runs
 from radixflow.schema.run_files.atomic_files import TEMPORARY_PREFIX
@@ -18,14 +19,11 @@ from radixflow.schema.run_files.run_directory import WRITERS_FOLDER, RunDirector
 from radixflow.schema.run_files.segment_names import SegmentName, without_merged
 from radixflow.schema.run_files.writer_hold import hold_files
 from radixflow.schema.segments.compaction import compact_segments
-from radixflow.schema.segments.encoding import encode_rows, write_segment
 from radixflow.schema.segments.footers import decoding_fault, read_segment
 from radixflow.schema.tables import ALL_TABLES
 
 ASIDE_FOLDER = "set-aside"
 """Folder of a run that holds the files that cannot be read, each in the folder of its table."""
-REPAIR_WRITER = "repair"
-"""Writer name of the rows that a repair makes."""
 
 
 @dataclass
@@ -60,6 +58,7 @@ def repair_run(path: Path | str) -> Repair:
             for table, schema in ALL_TABLES.items():
                 _mend_table(run.path, table, schema, repair)
             _replay_requests(run.path, repair)
+            _end_stalls(run, repair)
             _take_holds_away(run.path)
             _rewrite_manifest(run, before, repair)
     except OSError as error:
@@ -124,23 +123,24 @@ def _mend_table(run_path: Path, table: str, schema: pa.Schema, repair: Repair) -
 
 def _replay_requests(run_path: Path, repair: Repair) -> None:
     """Write the rows of ``requests`` whose writer was killed before these requests ended."""
-    schema = ALL_TABLES["requests"]
+    names = ", ".join(ALL_TABLES["requests"].names)
     with open_runs([run_path]) as connection:
         found = connection.execute(f"""
-            SELECT {", ".join(schema.names)} FROM replayed_requests
+            SELECT {names} FROM replayed_requests
             WHERE request NOT IN (SELECT request FROM requests) ORDER BY request""").fetchall()
-    rows, misfits = encode_rows(found, schema)
+    num_rows, misfits = write_repaired_rows(run_path, "requests", found)
     repair.missing += misfits
-    if not rows.num_rows:
-        return
-    folder = run_path / "requests"
-    folder.mkdir(exist_ok=True)
-    names = [SegmentName.parse(path.name) for path in folder.glob(f"{REPAIR_WRITER}-*.parquet")]
-    number = max((name.last for name in names if name), default=-1) + 1
-    write_segment(folder / str(SegmentName(REPAIR_WRITER, number, number)), rows)
-    compact_segments(folder, REPAIR_WRITER, schema)
-    made = "had no end yet; their rows were made from what had happened to them."
-    repair.done.append(f"{rows.num_rows} requests {made}")
+    if num_rows:
+        made = "had no end yet; their rows were made from what had happened to them."
+        repair.done.append(f"{num_rows} requests {made}")
+
+
+def _end_stalls(run: RunDirectory, repair: Repair) -> None:
+    """Write the row of a stall in which the engine was killed."""
+    num_rows, misfits = write_repaired_rows(run.path, "stalls", open_stalls(run))
+    repair.missing += misfits
+    if num_rows:
+        repair.done.append("The recording was killed in a stall; its row was made from the last status.")
 
 
 def _set_aside(run_path: Path, path: Path) -> Path:

@@ -14,7 +14,8 @@ from radixflow.schema.tables import ALL_TABLES
 
 Fault = tuple[str, str, str]
 """Table, file name and sentence of a segment that cannot be used, or of rows that are missing."""
-_ORIGIN_COLUMN = "schedule_start_ns"
+_ORIGIN_COLUMNS = {"rounds": "schedule_start_ns", "stalls": "start_ns"}
+"""Table to the column of the time at which what its rows say began."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,15 @@ class RunContent:
 
     @property
     def origin_ns(self) -> int | None:
-        """When the first round began (monotonic nanoseconds), read from the statistics in the files' footers."""
-        return min((each.minimum for each in self.segments["rounds"] if each.minimum is not None), default=None)
+        """When the first round began (monotonic nanoseconds), read from the statistics in the files' footers.
+
+        In a run without any round, when its first stall began.
+        """
+        for table in _ORIGIN_COLUMNS:
+            found = [each.minimum for each in self.segments[table] if each.minimum is not None]
+            if found:
+                return min(found)
+        return None
 
     @property
     def version(self) -> tuple[str | None, int]:
@@ -78,13 +86,13 @@ def _read_once(path: Path, table: str) -> Segment:
     try:
         status = path.stat()
     except OSError:
-        return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN)
+        return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMNS.get(table))
     return _read_version(path, table, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 @lru_cache(maxsize=50_000)
 def _read_version(path: Path, table: str, *_version: int) -> Segment:
-    return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMN)
+    return read_segment(path, ALL_TABLES[table], _ORIGIN_COLUMNS.get(table))
 
 
 def _missing_rows(

@@ -18,6 +18,7 @@ RUN_COLUMNS = {
     "regime": "VARCHAR", "input_order": "VARCHAR", "repeat": "INTEGER", "arrival_rate": "DOUBLE",
     "is_async": "BOOLEAN", "sampled_fraction": "DOUBLE", "exact_num_rounds": "BIGINT", "exact_num_rows": "BIGINT",
     "exact_num_tokens": "BIGINT", "exact_num_empty_steps": "BIGINT", "exact_num_blocked_visits": "BIGINT",
+    "records_stalls": "BOOLEAN",
 }  # fmt: skip
 FACT_COLUMNS = {"run": "INTEGER", "property": "VARCHAR", "value": "VARCHAR"}
 
@@ -63,8 +64,9 @@ def run_record(number: int, content: RunContent) -> dict[str, Any]:
         "exact_num_rounds": counts.get("rounds"),
         "exact_num_rows": counts.get("rows"),
         "exact_num_tokens": counts.get("tokens"),
-        "exact_num_empty_steps": counts.get("empty_steps"),
+        "exact_num_empty_steps": counts.get("empty_steps", _first_said(writers, "num_empty_steps")),
         "exact_num_blocked_visits": counts.get("blocked_visits"),
+        "records_stalls": bool(_first_said(writers, "records_stalls")),
         "is_observed": any(name != CLIENT_WRITER for name in writers),
         "origin_ns": content.origin_ns,
     }

@@ -12,6 +12,7 @@ from radixflow.schema.tables.requests import REQUESTS
 from radixflow.schema.tables.rounds import ROUNDS
 from radixflow.schema.tables.rows import ROWS
 from radixflow.schema.tables.spans import SPANS
+from radixflow.schema.tables.stalls import STALLS
 from radixflow.schema.tables.visits import VISITS
 
 ALL_TABLES: dict[str, pa.Schema] = {
@@ -25,6 +26,7 @@ ALL_TABLES: dict[str, pa.Schema] = {
     "block_hashes": BLOCK_HASHES,
     "repeated_blocks": REPEATED_BLOCKS,
     "events": EVENTS,
+    "stalls": STALLS,
     "spans": SPANS,
 }
 """Table name to its schema; the name is also the folder of its Parquet segments."""

@@ -9,19 +9,23 @@ from radixflow.app.components.text import plain_markdown
 from radixflow.app.sentences.run_state import FACTS, run_sentence, written_fact
 
 
-def show_faults(ledger: pa.Table, segments: pa.Table, runs: pa.Table) -> None:
-    """Show what is wrong with the recordings, or that nothing was found.
+def show_faults(ledger: pa.Table, segments: pa.Table, runs: pa.Table, findings: list[str]) -> None:
+    """Show what is wrong with the recordings and where their engines stalled, or that nothing was found.
 
     Args:
         ledger: Rows of ``ledger_faults``.
         segments: Rows of ``segment_faults``.
         runs: Rows of ``runs``, for drops and faults of the recording itself.
+        findings: Sentences about stalls.
     """
+    for sentence in findings:
+        st.warning(plain_markdown(sentence), icon=":material/hourglass_disabled:")
     lost = [run for run in runs.to_pylist() if run["num_drops"] or run["num_faults"]]
     cut_short = [run for run in runs.to_pylist() if run["state"] == "incomplete"]
     if not ledger.num_rows and not segments.num_rows and not lost and not cut_short:
+        closed = "both ledgers close, every segment can be read, no row was lost."
         st.success(
-            "Nothing found: both ledgers close, every segment can be read, no row was lost.",
+            f"Nothing else found: {closed}" if findings else f"Nothing found: {closed}",
             icon=":material/check_circle:",
         )
         return

@@ -53,6 +53,9 @@ SLOT_STYLES: dict[str, SlotStyle] = {
 }
 """Slot class to its style, in the order of the slot ledger. ``no_work`` is never drawn: empty means empty."""
 
+STALL = SlotStyle("Stall: steps without work", "rgba(132,94,194,0.30)", "#845EC2", "+")
+"""A stretch of time in which steps scheduled nothing while work waited; no slot of a round has this colour or hatch."""
+
 
 def slot_marker(look: SlotStyle) -> dict[str, Any]:
     """Give the Plotly marker of a bar in one class: its fill, and for a hatched class outline and hatch."""

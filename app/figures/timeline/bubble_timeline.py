@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 from radixflow.app.figures.style import layout
 from radixflow.app.figures.style.palette import GUIDE, SLOT_STYLES, SlotStyle, arm_style, slot_marker
 from radixflow.app.figures.timeline.slot_marks import Mark, cell_marks, sum_marks
+from radixflow.app.figures.timeline.stall_bands import stall_traces
 from radixflow.app.figures.timeline.timeline_selection import selection_traces
 from radixflow.app.figures.timeline.timeline_tracks import TRACKS, lanes, limit_lines, span_traces, track_traces
 
@@ -35,6 +36,7 @@ class TimelineData(NamedTuple):
         low: Left end of the visible window.
         high: Right end of the visible window.
         level: How many rounds one drawn rectangle stands for, in words; shown in the corner.
+        stalls: Rows of ``queries.stalls.in_window``.
         spans: Rows of ``queries.spans.spans``; only the axis of time shows them.
         arrows: Rows of ``queries.dependencies.arrows`` for what is selected.
         selected_run: Run in which a round is selected; None for every run.
@@ -49,6 +51,7 @@ class TimelineData(NamedTuple):
     low: float
     high: float
     level: str
+    stalls: pa.Table = _EMPTY
     spans: pa.Table = _EMPTY
     arrows: pa.Table = _EMPTY
     selected_run: int | None = None
@@ -69,7 +72,7 @@ def timeline_parts(data: TimelineData) -> dict[str, Any]:
 
     Plotly looks at every value of a figure again and again while it grows; a step of a zoom has no time for that.
     """
-    if data.raster.num_rows == 0 and data.tracks.num_rows == 0:
+    if not any(part.num_rows for part in (data.raster, data.tracks, data.stalls)):
         sentence = "No round lies in this window. Widen it, or record a run with work in it."
         empty: dict[str, Any] = layout.empty_figure(sentence, 360).to_plotly_json()
         return empty
@@ -83,6 +86,7 @@ def timeline_parts(data: TimelineData) -> dict[str, Any]:
             axes[name]["range"] = [data.low, data.high]
     axes["annotations"].append(_level(data.level))
     traces = [*frame["data"], *_raster_traces(data, runs, row_of)]
+    traces += [layout.on_row(band, row_of[run]) for run, band in stall_traces(data.stalls, runs, data.axis)]
     for row, track in enumerate(TRACKS, start=len(runs) + 1):
         traces += [layout.on_row(trace, row) for trace in track_traces(track, data.tracks.to_pylist(), runs, data.axis)]
         axes["shapes"] = [*axes.get("shapes", ()), *limit_lines(track, data.tracks, row)]

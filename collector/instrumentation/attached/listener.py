@@ -45,6 +45,7 @@ class AttachedListener(ScanListener):
         self._on_closed = on_closed
         self._lock = threading.Lock()
         self._is_in_step = False
+        self._outputs_in_flight: set[int] = set()
         self._present: dict[str, _PresentRequest] = {}
         self._path: Path | None = None
         self._recorder: RoundRecorder | None = None
@@ -136,6 +137,8 @@ class AttachedListener(ScanListener):
             self._recorder.step_ended(output)
             if getattr(output, ROUND_ATTRIBUTE, 0):
                 setattr(output, RUN_ATTRIBUTE, str(self._path))
+        if output.num_scheduled_tokens:
+            self._outputs_in_flight.add(id(output))
         for new in output.scheduled_new_reqs:
             present = self._present.get(new.req_id)
             if present is not None and present.first_selected_ns is None:
@@ -151,9 +154,13 @@ class AttachedListener(ScanListener):
 
     @never_raises
     def update_ended(self, output: Any) -> None:
+        self._outputs_in_flight.discard(id(output))
         recorder = self._recorder_of(output)
         if recorder is not None:
             recorder.update_ended(output)
+        present = self._recorder
+        if present is not None and present is not recorder:  # a round of another run, or one that is not kept
+            present.other_update_ended(output)
 
     @never_raises
     def closed(self) -> None:
@@ -187,6 +194,7 @@ class AttachedListener(ScanListener):
         (self._path, recorder, self._scan.components), self._wanted = self._wanted, None
         self._recorder = recorder
         if recorder is not None:
+            recorder.outputs_in_flight |= self._outputs_in_flight
             for present in self._present.values():
                 recorder.adopt(present.request, present.registered_ns, present.first_selected_ns)
         for name in WITHIN_A_STEP:

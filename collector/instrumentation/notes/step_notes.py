@@ -65,15 +65,29 @@ class ProbeResult:
 
 @dataclass(slots=True)
 class StepNotes:
-    """The scan of one step as it happened. ``recorder_ns`` is how long taking these notes took inside schedule()."""
+    """The scan of one step as it happened.
+
+    Attributes:
+        started_ns: When schedule() began.
+        num_running_before: Running requests then.
+        num_waiting_before: Waiting requests then.
+        visits: What the scan looked at, in order.
+        preempted: When which request was preempted by schedule() itself; whether in a round is known when that ends.
+        num_preempted: How many they are.
+        probe: What was found behind its stop.
+        recorder_ns: How long taking these notes took inside schedule().
+        tokens_at_start: The token budget; while that much is left, nothing has been scheduled.
+    """
 
     started_ns: int
     num_running_before: int
     num_waiting_before: int
     visits: list[Visit] = field(default_factory=list)
+    preempted: list[tuple[int, str]] = field(default_factory=list)
     num_preempted: int = 0
     probe: ProbeResult | None = None
     recorder_ns: int = 0
+    tokens_at_start: int = 0
 
     def all_visits(self) -> list[Visit]:
         """Visits of the scan, then those of the probe."""

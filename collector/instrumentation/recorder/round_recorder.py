@@ -7,13 +7,16 @@ from typing import Any
 
 from radixflow.collector.instrumentation.guard import give_up, never_raises
 from radixflow.collector.instrumentation.notes.round_attribute import ROUND_ATTRIBUTE
+from radixflow.collector.instrumentation.notes.stall_notes import Stall
 from radixflow.collector.instrumentation.notes.step_notes import StepNotes, Visit
 from radixflow.collector.instrumentation.recorder.finished_steps import finished_step
 from radixflow.collector.instrumentation.recorder.note_tape import NoteTape
 from radixflow.collector.instrumentation.recorder.round_sample import RoundSample
+from radixflow.collector.instrumentation.recorder.stall_watch import StallWatch
 from radixflow.collector.instrumentation.row_making.request_rows import RESET
 from radixflow.collector.instrumentation.row_making.round_rows import Limits
 from radixflow.collector.instrumentation.row_making.row_maker import RowMaker
+from radixflow.collector.instrumentation.row_making.stall_rows import stall_status
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.collector.instrumentation.stops.refusal_explainer import RefusalExplainer
 from radixflow.collector.instrumentation.stops.stop_reason import settle_undecided
@@ -34,6 +37,9 @@ class RoundRecorder(ScanListener):
         scan: The scheduler, an adapter's scan.
         writer: Where rows go; never blocks.
         settings: What to record.
+
+    Attributes:
+        outputs_in_flight: Identities of the outputs of rounds, kept or not, that have not been processed yet.
     """
 
     def __init__(self, scan: Any, writer: SegmentWriter, settings: RecorderSettings) -> None:
@@ -42,20 +48,24 @@ class RoundRecorder(ScanListener):
         self._writer = writer
         self._round = 0
         self._num_empty_steps = 0
+        self._num_empty_steps_in_all = 0
         self._is_resetting = False
         self._update_started_ns = 0
         self._in_flight: set[int] = set()
+        self.outputs_in_flight: set[int] = set()
         self._notes = StepNotes(0, 0, 0)
         self._visit = NO_VISIT
+        self._put_off: list[tuple[str, str | None, str | None]] = []
         self._sample = RoundSample(settings.sample_rounds)
         most_rows = min(scan.max_num_running_reqs, getattr(scan, "max_num_active_reqs", scan.max_num_running_reqs))
         limits = Limits(most_rows, scan.max_num_scheduled_tokens)
         self.maker = RowMaker(writer, settings, scan.kv_cache_manager.block_pool.hash_block_size, limits)
         self._explainer = RefusalExplainer(scan, settings)
+        self._stalls = StallWatch(scan, self._note_stall)
         self._tape = NoteTape(self.maker.write_events, self._fail_to_make_rows)
         self._note = self._tape.note
         self._is_scheduling = False
-        self._preempted: list[tuple[int, str]] = []
+        writer.describe(records_stalls=settings.records("stalls"))
         writer.describe_by(self._facts)
         writer.collect_by(self._tape.read_for_writer)
 
@@ -63,6 +73,7 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def registered(self, request: Any) -> None:
+        self._explainer.epoch += 1
         self._note((self.maker.registered, self._scan.clock(), request, len(request.block_hashes)))
 
     @never_raises
@@ -73,12 +84,13 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def preempted(self, request: Any) -> None:
-        now_ns, name = self._scan.clock(), request.request_id
-        if self._is_scheduling:  # whether the step becomes a round is known at its end
+        self._explainer.epoch += 1
+        now_ns, request_id = self._scan.clock(), request.request_id
+        if self._is_scheduling:  # whether the step is a round is known when it ends
             self._notes.num_preempted += 1
-            self._preempted.append((now_ns, name))
+            self._notes.preempted.append((now_ns, request_id))
         else:
-            self._note((self.maker.preempted, now_ns, name, None, RESET if self._is_resetting else None))
+            self._note((self.maker.preempted, now_ns, request_id, None, RESET if self._is_resetting else None))
 
     @never_raises
     def reset_started(self) -> None:
@@ -87,10 +99,14 @@ class RoundRecorder(ScanListener):
     @never_raises
     def reset_ended(self, succeeded: bool) -> None:
         self._is_resetting = False
+        self._explainer.epoch += 1
         self._note((self.maker.reset, self._scan.clock(), "done" if succeeded else "refused"))
 
     @never_raises
     def finished(self, request: Any) -> None:
+        self._explainer.epoch += 1
+        self._stalls.request_ended(request.request_id)
+        self._note_preemptions(None)  # of a request that ends in the very step that preempted it
         ended = (self._scan.clock(), request.request_id, request.status, request.num_output_tokens)
         self._note((self.maker.finished, *ended))
 
@@ -102,7 +118,9 @@ class RoundRecorder(ScanListener):
         self._is_scheduling = True
         self._sample.draw()
         self._visit = NO_VISIT
+        self._note_preemptions(None)  # of a step that raised
         self._notes = StepNotes(scan.step_started_ns, len(scan.running), scan.num_waiting_requests())
+        self._notes.tokens_at_start = scan.budget.tokens_left
 
     @never_raises
     def released(self, request: Any, reason: str) -> None:
@@ -145,7 +163,8 @@ class RoundRecorder(ScanListener):
 
     def _refused(self, visit: Visit, request: Any, num_tokens: int, arguments: dict[str, Any]) -> None:
         notes, is_kept, started_ns = self._notes, self._sample.is_kept, self._scan.clock()
-        self._explainer.explain(visit, request, num_tokens, arguments, has_reader=is_kept)
+        is_empty_so_far = self._scan.budget.tokens_left == notes.tokens_at_start  # then it stays so: a scan ends here
+        self._explainer.explain(visit, request, num_tokens, arguments, has_reader=is_kept or is_empty_so_far)
         if is_kept:
             notes.probe = self._explainer.look_behind(visit, arguments)
         probe_ns = notes.probe.duration_ns if notes.probe else 0
@@ -158,23 +177,54 @@ class RoundRecorder(ScanListener):
         if notes.visits:
             settle_undecided(scan, notes)
         self._is_scheduling = False
-        number = self._round + 1 if scheduled else None
-        for noted in self._preempted:
-            self._note((self.maker.preempted, *noted, number, None))
-        self._preempted.clear()
-        if not scheduled:
-            self._num_empty_steps += 1
-            if notes.visits:
-                self._note((self.maker.kept_waiting, notes, None))
-            return
+        if scheduled:
+            self._end_round(output, processing_ns)
+        else:
+            self._end_empty_step(processing_ns)
+        self._tape.keep_short()
+
+    def _end_round(self, output: Any, processing_ns: int) -> None:
+        scheduled = output.num_scheduled_tokens
+        self._stalls.end()
+        self._put_off = []
         self._round += 1
-        self._sample.count(scheduled, self._num_empty_steps, notes.visits)
+        self._explainer.epoch += 1
+        self._note_preemptions(self._round)
+        self._sample.count(scheduled, self._notes.visits)
+        self.outputs_in_flight.add(id(output))
         if self._sample.is_kept:
             setattr(output, ROUND_ATTRIBUTE, self._round)
             self._in_flight.add(self._round)
         self._note_step(scheduled, processing_ns)
         self._num_empty_steps = 0
-        self._tape.keep_short()
+
+    def _end_empty_step(self, processing_ns: int) -> None:
+        notes = self._notes
+        self._num_empty_steps += 1
+        self._num_empty_steps_in_all += 1
+        self._sample.count_empty_step()
+        self._note_preemptions(None)
+        put_off: list[tuple[str, str | None, str | None]] = [
+            (visit.request.request_id, visit.outcome, visit.reason)
+            for visit in notes.visits
+            if visit.outcome in ("held", "blocked")
+        ]
+        if put_off and put_off != self._put_off:  # the same again is nothing new
+            self._put_off = put_off
+            self._note((self.maker.found_nothing, notes))
+        num_in_flight = len(self.outputs_in_flight)
+        if num_in_flight and not self._sample.is_whole:
+            self._stalls.end()  # a pause between two rounds, of which a sample has few
+        else:
+            self._stalls.add(notes, self._round, num_in_flight, processing_ns)
+
+    def _note_stall(self, stall: Stall) -> None:
+        self._note((self.maker.stalled, stall))
+
+    def _note_preemptions(self, round_number: int | None) -> None:
+        preempted, self._notes.preempted = self._notes.preempted, []
+        for time_ns, request_id in preempted:
+            self._note((self.maker.preempted, time_ns, request_id, round_number, None))
 
     def _note_step(self, scheduled: dict[str, int], processing_ns: int) -> None:
         step = finished_step(
@@ -190,10 +240,18 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def update_ended(self, output: Any) -> None:
+        self.other_update_ended(output)
         round_number = getattr(output, ROUND_ATTRIBUTE, 0)
         if round_number in self._in_flight:
             self._in_flight.discard(round_number)
             self._note((self.maker.processed, round_number, self._update_started_ns, self._scan.clock()))
+
+    @never_raises
+    def other_update_ended(self, output: Any) -> None:
+        """The output of a step was processed, whether this recording has anything to say of it or not."""
+        if output.num_scheduled_tokens or self._scan.connector is not None:  # else nothing can have changed
+            self._explainer.epoch += 1
+        self.outputs_in_flight.discard(id(output))
 
     @property
     def has_open_rounds(self) -> bool:
@@ -202,7 +260,9 @@ class RoundRecorder(ScanListener):
 
     @never_raises
     def end_requests(self) -> None:
-        """Write the requests that have not ended: this recording sees no more of them."""
+        """Write the stall that goes on, and the requests that have not ended: this recording sees no more of them."""
+        self._stalls.end()
+        self._note_preemptions(None)
         alive = {name: request.num_output_tokens for name, request in self._scan.requests.items()}
         self._note((self.maker.ended_alive, alive))
 
@@ -238,5 +298,10 @@ class RoundRecorder(ScanListener):
             give_up(self, "the making of rows", error)
 
     def _facts(self) -> dict[str, Any]:
-        maker = self.maker
-        return {"num_rounds": maker.num_rounds, "num_requests_finished": maker.num_finished, **self._sample.facts()}
+        maker, stall = self.maker, self._stalls.current
+        return {
+            "num_rounds": maker.num_rounds, "num_requests_finished": maker.num_finished,
+            "num_empty_steps": self._num_empty_steps_in_all,
+            "stall": None if stall is None else stall_status(stall, maker.lives, self._scan.clock()),
+            **self._sample.facts(),
+        }  # fmt: skip

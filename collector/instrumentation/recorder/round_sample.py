@@ -30,12 +30,16 @@ class RoundSample:
         """Decide on the round that begins."""
         self.is_kept = self.is_whole or self._random.random() < self._share
 
-    def count(self, scheduled: dict[str, int], num_empty_steps: int, visits: list[Visit]) -> None:
+    def count_empty_step(self) -> None:
+        """Count a step without work: it belongs to no round, and may come after the last one."""
+        if not self.is_whole:
+            self._counts["empty_steps"] += 1
+
+    def count(self, scheduled: dict[str, int], visits: list[Visit]) -> None:
         """Count a round, kept or not.
 
         Args:
             scheduled: Tokens by request.
-            num_empty_steps: Steps without work before it.
             visits: Visits of its scan.
         """
         if self.is_whole:
@@ -44,7 +48,6 @@ class RoundSample:
         counts["rounds"] += 1
         counts["rows"] += len(scheduled)
         counts["tokens"] += sum(scheduled.values())
-        counts["empty_steps"] += num_empty_steps
         counts["blocked_visits"] += sum(visit.outcome == "blocked" for visit in visits)
 
     def facts(self) -> dict[str, Any]:

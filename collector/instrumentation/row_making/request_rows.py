@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from radixflow.collector.instrumentation.notes.stall_notes import Stall
 from radixflow.collector.instrumentation.notes.step_notes import StepNotes
 from radixflow.collector.instrumentation.row_making.held_and_overtaken import newly_held
 from radixflow.collector.instrumentation.row_making.prompt_blocks import PromptBlocks, hash_number
 from radixflow.collector.instrumentation.row_making.request_lives import RequestLife
+from radixflow.collector.instrumentation.row_making.stall_rows import stall_row
 from radixflow.collector.instrumentation.settings import RecorderSettings
 from radixflow.schema.writing.segment_writer import SegmentWriter
 
@@ -33,6 +35,7 @@ class RequestRows:
         self._writer = writer
         self._blocks = PromptBlocks(block_tokens)
         self._has_events = settings.records("events")
+        self._has_stalls = settings.records("stalls")
         self._events: list[Row] = []
 
     def registered(self, now_ns: int, request: Any, num_hashes: int) -> None:
@@ -104,6 +107,11 @@ class RequestRows:
         """
         for life, event, reason in newly_held(notes.visits, self.lives):
             self._event(notes.started_ns, life, event, round_number, detail=reason)
+
+    def stalled(self, stall: Stall) -> None:
+        """A stall is over; the requests that it names are still there, or have just left."""
+        if self._has_stalls:
+            self._writer.append("stalls", stall_row(stall, self.lives))
 
     def _event(
         self, time_ns: int, life: RequestLife | None, event: str, round_number: int | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, Visit
+from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, StepNotes, Visit
 from radixflow.collector.instrumentation.row_making.held_and_overtaken import newly_overtaken
 from radixflow.collector.instrumentation.row_making.prompt_blocks import hash_number
 from radixflow.collector.instrumentation.row_making.publications import Publications
@@ -69,6 +69,13 @@ class RowMaker(RequestRows):
         for row in self.open_rounds.values():
             self._writer.append("rounds", tuple(row))
         self.open_rounds.clear()
+
+    def found_nothing(self, notes: StepNotes) -> None:
+        """A step scheduled nothing: what happened to the waiting requests in it is in no round."""
+        self.kept_waiting(notes, None)
+        for visit in notes.visits:
+            if visit.outcome == "blocked":
+                self._block(visit, notes.started_ns, None)
 
     def _make_rows(self, step: FinishedStep, places: dict[str, int]) -> list[str]:
         """Make the rows of a round; returns the kinds of those that came from the waiting queue."""
@@ -140,15 +147,15 @@ class RowMaker(RequestRows):
     def _tell_of_waiting(self, step: FinishedStep) -> None:
         for visit in step.notes.visits:
             if visit.outcome == "blocked":
-                self._block(visit, step)
+                self.lives[visit.request.request_id].num_blocked_visits += 1
+                self._block(visit, step.notes.started_ns, step.round_number)
         for life, overtaker in newly_overtaken(step.notes.visits, self.lives):
             self._event(step.notes.started_ns, life, "overtaken", step.round_number, overtaker)
 
-    def _block(self, visit: Visit, step: FinishedStep) -> None:
+    def _block(self, visit: Visit, time_ns: int, round_number: int | None) -> None:
         life = self.lives[visit.request.request_id]
-        life.num_blocked_visits += 1
         if life.blocked_since_round is None:
-            life.blocked_since_round = step.round_number
+            life.blocked_since_round = self.num_rounds + 1 if round_number is None else round_number
             mark = visit.state.mark if visit.state is not None else None
             producer = self.lives.get(mark.request_id) if mark is not None else None
-            self._event(step.notes.started_ns, life, "blocked", step.round_number, producer, visit.cause)
+            self._event(time_ns, life, "blocked", round_number, producer, visit.cause)

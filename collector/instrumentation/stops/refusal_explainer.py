@@ -12,6 +12,9 @@ from radixflow.collector.instrumentation.stops.refused_allocation import refused
 LOOKED_BEHIND = frozenset({"blocked"})
 """Outcomes of a visit that ends a scan behind which the probe looks."""
 
+_DEMANDS = ("num_new_computed_tokens", "reserved_blocks", "has_scheduled_reqs", "full_sequence_must_fit")
+"""Arguments of allocate_slots() that decide on a refusal."""
+
 
 class RefusalExplainer:
     """Asks the scheduler, at the very moment of a refusal, what it will no longer know later in schedule().
@@ -19,12 +22,19 @@ class RefusalExplainer:
     Args:
         scan: The scheduler, an adapter's scan.
         settings: Whether, and how far, the probe looks behind a stop.
+
+    Attributes:
+        epoch: To be advanced whenever something happens that may change an answer. While it stands, the same refusal
+            is explained once: an engine that is stuck asks the same question at every step.
     """
 
     def __init__(self, scan: Any, settings: RecorderSettings) -> None:
         self._scan = scan
         self._has_probe = settings.probe == "full"
         self._probe_cap = settings.probe_cap
+        self.epoch = 0
+        self._question: tuple[Any, ...] | None = None
+        self._answer = ""
 
     def explain(self, visit: Visit, request: Any, num_tokens: int, arguments: dict[str, Any], has_reader: bool) -> None:
         """Decide the outcome of a visit whose allocation was refused.
@@ -43,10 +53,20 @@ class RefusalExplainer:
             return
         visit.outcome = "other"
         if has_reader:
-            shadow = self._scan.shadow_kv_cache()
-            blocks = shadow.copied_blocks(arguments["new_computed_blocks"])  # a grant would touch them
-            copied = arguments | {"new_computed_blocks": blocks}
-            visit.reason = refused_allocation_reason(shadow, request, num_tokens, copied)
+            demands = tuple(arguments.get(name) for name in _DEMANDS)
+            question = (self.epoch, request.request_id, num_tokens, self._num_free_blocks(), *demands)
+            if question != self._question:
+                self._question, self._answer = question, self._ask(request, num_tokens, arguments)
+            visit.reason = self._answer
+
+    def _num_free_blocks(self) -> int:
+        return int(self._scan.kv_cache_manager.block_pool.get_num_free_blocks())
+
+    def _ask(self, request: Any, num_tokens: int, arguments: dict[str, Any]) -> str:
+        shadow = self._scan.shadow_kv_cache()
+        blocks = shadow.copied_blocks(arguments["new_computed_blocks"])  # a grant would touch them
+        copied = arguments | {"new_computed_blocks": blocks}
+        return refused_allocation_reason(shadow, request, num_tokens, copied)
 
     def look_behind(self, stop: Visit, arguments: dict[str, Any]) -> ProbeResult | None:
         """Probe the queue behind a visit that ended the scan.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from radixflow.collector.instrumentation.notes.step_notes import FinishedStep, StepNotes, Visit
 
@@ -32,15 +32,27 @@ def _waits_for_connector(scan: Any, visit: Visit) -> bool:
     return bool(scan.need_mamba_block_aligned_split) and not scan.budget.defers_prefills
 
 
+class ScanEnd(NamedTuple):
+    """What schedule() left behind: length of the waiting queue, whether vLLM's pause kept it out, tokens left."""
+
+    num_waiting: int
+    is_paused: bool
+    num_tokens_left: int
+
+
 def stop_of(step: FinishedStep) -> tuple[str, Visit | None]:
-    """The reason why a scan ended, and the visit at which it did (None unless a request stopped it)."""
-    notes = step.notes
+    """The reason why the scan of a round ended, and the visit at which it did (None unless a request stopped it)."""
+    return stop_of_scan(step.notes, ScanEnd(step.num_waiting, step.is_paused, step.num_tokens_left))
+
+
+def stop_of_scan(notes: StepNotes, end: ScanEnd) -> tuple[str, Visit | None]:
+    """The same of any step, whether it scheduled something or not."""
     if notes.num_preempted:
         return "preempted_step", None
     last = notes.visits[-1] if notes.visits else None
     if last is not None and not last.skipped and last.outcome in ("blocked", "other"):
         return ("blocked" if last.outcome == "blocked" else last.reason or "unknown"), last
-    return _limit_reason(step), None
+    return _limit_reason(notes, end), None
 
 
 def _skip_reason(visit: Visit) -> str:
@@ -59,10 +71,10 @@ def _break_reason(scan: Any, visit: Visit) -> str:
     return "spec_padding" if scan.vllm_config.speculative_config is not None else "unknown"
 
 
-def _limit_reason(step: FinishedStep) -> str:
-    num_skipped = sum(visit.skipped for visit in step.notes.visits)
-    if step.num_waiting == num_skipped:
+def _limit_reason(notes: StepNotes, end: ScanEnd) -> str:
+    num_skipped = sum(visit.skipped for visit in notes.visits)
+    if end.num_waiting == num_skipped:
         return "end_of_queue"
-    if step.is_paused:
+    if end.is_paused:
         return "paused"
-    return "token_budget" if step.num_tokens_left == 0 else "row_capacity"
+    return "token_budget" if end.num_tokens_left == 0 else "row_capacity"

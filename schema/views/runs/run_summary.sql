@@ -1,5 +1,5 @@
 -- One row of numbers a run.
--- depends on: runs, opened_runs, rounds, round_ends, bubble_totals, requests, request_lives, group_lives
+-- depends on: runs, opened_runs, rounds, stalls, round_ends, bubble_totals, requests, request_lives, group_lives
 -- cached by: run
 
 CREATE VIEW run_summary AS
@@ -17,6 +17,13 @@ WITH of_rounds AS (
         max(token_budget) AS token_budget
     FROM rounds
     GROUP BY run
+),
+after_the_last_round AS (
+    SELECT stalls.run, sum(num_steps)::BIGINT AS num_empty_steps
+    FROM stalls
+    LEFT JOIN (SELECT run, max(round) AS last_round FROM rounds GROUP BY run) AS found ON found.run = stalls.run
+    WHERE coalesce(round_before, 0) >= coalesce(last_round, 0)
+    GROUP BY stalls.run
 ),
 of_times AS (
     SELECT
@@ -55,7 +62,11 @@ SELECT
     runs.label,
     -- of a sample of the rounds: what was counted over all of them; what nobody counted is NULL, a sample is no sum
     CASE WHEN is_observed THEN coalesce(exact_num_rounds, bubbles.num_rounds) END AS num_rounds,
-    CASE WHEN is_observed THEN coalesce(exact_num_empty_steps, num_empty_steps, 0) END AS num_empty_steps,
+    -- what the engine counted until its last status; of a process that was killed, what is on the disk may be more
+    CASE WHEN is_observed THEN greatest(
+        exact_num_empty_steps,
+        coalesce(of_rounds.num_empty_steps, 0) + coalesce(after_the_last_round.num_empty_steps, 0)
+    ) END AS num_empty_steps,
     coalesce(exact_num_rows / nullif(exact_num_rounds, 0), rows_per_round) AS rows_per_round,
     coalesce(exact_num_tokens / nullif(exact_num_rounds, 0), tokens_per_round) AS tokens_per_round,
     coalesce(exact_num_rows / nullif(exact_num_rounds * of_rounds.row_capacity, 0), row_fullness_fraction)
@@ -91,6 +102,7 @@ JOIN (
 ) AS exact USING (run)
 JOIN bubble_totals AS bubbles ON bubbles.run = runs.run
 LEFT JOIN of_rounds USING (run)
+LEFT JOIN after_the_last_round USING (run)
 LEFT JOIN of_times USING (run)
 LEFT JOIN of_requests USING (run)
 LEFT JOIN of_lives USING (run)
@@ -101,7 +113,7 @@ COMMENT ON VIEW run_summary IS 'One row a run: rounds and their fullness, reuse,
 COMMENT ON COLUMN run_summary.run IS '[-] Run.';
 COMMENT ON COLUMN run_summary.label IS '[-] Name of the run.';
 COMMENT ON COLUMN run_summary.num_rounds IS '[rounds] schedule() calls with scheduled work.';
-COMMENT ON COLUMN run_summary.num_empty_steps IS '[steps] schedule() calls without work; no rounds.';
+COMMENT ON COLUMN run_summary.num_empty_steps IS '[steps] schedule() calls without work, after the last round as well; no rounds.';
 COMMENT ON COLUMN run_summary.rows_per_round IS '[rows] Mean rows in use a round. Formula: sum(rows_used) / num_rounds.';
 COMMENT ON COLUMN run_summary.tokens_per_round IS '[tokens] Mean tokens scheduled a round. Formula: sum(tokens_scheduled) / num_rounds.';
 COMMENT ON COLUMN run_summary.row_fullness_fraction IS '[fraction] Share of all row slots in use. Formula: sum(rows_used) / sum(row_capacity).';

@@ -71,7 +71,7 @@ COMMENT ON COLUMN runs.num_drops IS '[rows] Rows of any table that the recording
 COMMENT ON COLUMN runs.probe IS '[-] off, blocked or full: how far the counterfactual probe went. Without it avoidable rows are unknown.';
 COMMENT ON COLUMN runs.is_observed IS '[-] Whether the engine was observed; in a run that was not (policy stock) every number of the engine is NULL.';
 COMMENT ON COLUMN runs.run_id IS '[-] Random name of the run.';
-COMMENT ON COLUMN runs.origin_ns IS '[ns] Monotonic time of the first schedule() call with work: zero of every *_ms time of the run; NULL without rounds.';
+COMMENT ON COLUMN runs.origin_ns IS '[ns] Monotonic time of the first schedule() call with work: zero of every *_ms time of the run; without rounds, of the first stall; NULL without either.';
 COMMENT ON COLUMN runs.regime IS '[-] Reuse regime of the stream: cold, mixed or reuse.';
 COMMENT ON COLUMN runs.input_order IS '[-] Order in which the stream offers its groups.';
 COMMENT ON COLUMN runs.repeat IS '[-] Number of the repeat of the stream; NULL when it is not repeated.';

@@ -30,7 +30,7 @@ def test_columns_are_aligned() -> None:
 def test_an_arm_alone_has_no_differences(tmp_path: Path) -> None:
     columns = ("num_rounds", "rows_per_round", "tokens_per_round", "mean_latency_ms", "p50_latency_ms",
                "p95_latency_ms", "num_requests_finished", "num_scheduled_tokens", "num_reused_tokens",
-               "num_blocked_visits", "rows_avoidable")  # fmt: skip
+               "num_blocked_visits", "rows_avoidable", "num_stalls", "num_stalled_steps", "stalled_ms")  # fmt: skip
     run = {"run": 0, "label": "stock"} | dict.fromkeys(columns)
     out = io.StringIO()
     print_tables([run], [], out)

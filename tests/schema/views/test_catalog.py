@@ -11,7 +11,7 @@ from radixflow.schema.views.catalog import comments, dependencies, view_sources
 UNITS = {
     "", "ns", "ms", "rows", "tokens", "rounds", "requests", "visits", "blocks", "steps", "fraction", "faults",
     "preemptions", "groups", "groups/s", "requests/s", "replicates", "differences", "runs", "streams", "orders",
-    "repeats", "token pairs", "ratio", "intervals", "states",
+    "repeats", "token pairs", "ratio", "intervals", "states", "stalls",
 }  # fmt: skip
 READ_BY_OTHERS = {
     "runs": "run label policy policy_effective experiment stream state engine_kind model_name is_hybrid block_size "
