@@ -32,7 +32,8 @@ from radixflow.schema.reading.windows import RoundRange, rounds_in_window, windo
 from radixflow.schema.run_files.manifest import is_run
 
 OVERVIEW = (
-    "runs", "run_summary", "stop_reasons", "slot_ledger", "slot_causes", "fullness_distribution", "visit_outcomes",
+    "runs", "run_summary", "stop_reasons", "slot_totals", "slot_ledger", "slot_causes", "fullness_distribution",
+    "visit_outcomes", "host_times", "restored_summary", "repeated_tokens",
     "blocking_causes", "blocking_witnesses", "blocking_recovery", "awaited_producers", "reuse_summary",
     "latency_summary",
     "cost_summary", "token_ledger", "capacity_bound", "load_curve", "ledger_faults",

@@ -41,8 +41,8 @@ def _compared(row: dict[str, Any], shared: str) -> str:
     if row["num_compared"] == row["num_shared_requests"]:
         return f"The first tokens of all {shared} can be compared."
     return (
-        f"The first tokens of {units.number(row['num_compared'])} of {shared} can be compared; of the others one is "
-        f"{units.NOT_MEASURED}."
+        f"The first tokens of {units.number(row['num_compared'])} of {shared} can be compared; the others are "
+        f"{units.NOT_MEASURED} in one run or both."
     )
 
 

@@ -53,4 +53,6 @@ def test_every_figure_and_table_of_a_page_can_be_saved(tmp_path, open_app):
     builders.tiny_pair(tmp_path)
     app = open_page(open_app(tmp_path), "round_fullness")
     saved = [button.label for button in app.get("download_button")]
-    assert saved == ["Table as CSV", "Table as Parquet"] * len(app.get("plotly_chart")) != []
+    shown = len(app.get("plotly_chart")) + len(app.dataframe)
+    assert (len(app.get("plotly_chart")), len(app.dataframe)) == (5, 3)
+    assert saved == ["Table as CSV", "Table as Parquet"] * shown

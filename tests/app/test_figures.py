@@ -17,6 +17,7 @@ from radixflow.app.figures.fullness.fullness_by_round import fullness_by_round
 from radixflow.app.figures.fullness.rows_distribution import rows_distribution
 from radixflow.app.figures.fullness.slot_ledger import slot_ledger
 from radixflow.app.figures.fullness.stop_reasons import stop_reasons
+from radixflow.app.figures.fullness.tokens_distribution import tokens_distribution
 from radixflow.app.figures.fullness.waiting_against_executing import waiting_against_executing
 from radixflow.app.figures.latency.latency_ecdf import latency_ecdf
 from radixflow.app.figures.latency.latency_percentiles import latency_percentiles
@@ -92,6 +93,7 @@ def every_figure(connection):
         "timeline by round": timeline(connection, "round"),
         "timeline thinned": timeline(connection, level=slot_raster.Level("rounds", 2)),
         "fullness by round": fullness_by_round(fullness.fullness_by_round(connection, step), runs),
+        "tokens distribution": tokens_distribution(fullness.tokens_distribution(connection), runs),
         "rows distribution": rows_distribution(fullness.rows_distribution(connection), runs),
         "slot ledger": slot_ledger(fullness.slot_totals(connection), runs),
         "stop reasons": stop_reasons(fullness.stop_reasons(connection), runs),

@@ -39,7 +39,8 @@ def said_of(paths):
 
 def test_the_audit_says_how_many_could_be_compared_and_which_differ(tmp_path):
     assert said_of(answering(tmp_path, (1, 2, 3), (1, 9, None))) == (
-        "The first tokens of 2 of 3 shared requests can be compared; of the others one is not measured. "
+        "The first tokens of 2 of 3 shared requests can be compared; the others are not measured in one run or "
+        "both. "
         "1 of 2 agree (50.0 %), 1 differs: a1."
     )
 

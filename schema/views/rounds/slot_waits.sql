@@ -5,19 +5,22 @@
 -- them has lost its witness. Ask for few rounds by the variables first_round and last_round, as of spread_visits.
 
 CREATE VIEW slot_waits AS
-WITH waiting AS NOT MATERIALIZED (
-    SELECT run, round, list(cause ORDER BY visit) AS causes
+WITH slots AS NOT MATERIALIZED (
+    SELECT run, round, unnest(range(1, rows_dependency_wait + 1)) AS place
+    FROM rounds
+    WHERE rows_dependency_wait > 0
+),
+waiting AS NOT MATERIALIZED (
+    SELECT run, round, cause, row_number() OVER (PARTITION BY run, round ORDER BY visit) AS place
     FROM spread_visits
-    WHERE slot_class = 'dependency_wait'
-    GROUP BY run, round
+    WHERE outcome = 'blocked'  -- their class is dependency_wait; of the outcome the files have statistics
 )
 SELECT
-    rounds.run,
-    rounds.round,
-    unnest(list_resize(coalesce(waiting.causes, []), rounds.rows_dependency_wait)) AS cause
-FROM rounds
-LEFT JOIN waiting ON waiting.run = rounds.run AND waiting.round = rounds.round
-WHERE rounds.rows_dependency_wait > 0;
+    slots.run,
+    slots.round,
+    waiting.cause
+FROM slots
+LEFT JOIN waiting ON waiting.run = slots.run AND waiting.round = slots.round AND waiting.place = slots.place;
 
 COMMENT ON VIEW slot_waits IS 'One row a row slot of a round that its ledger counts as dependency_wait.';
 COMMENT ON COLUMN slot_waits.run IS '[-] Run.';
