@@ -27,9 +27,9 @@ class Watched:
     failures: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Headless Chromium of this machine."""
+    """Headless Chromium of this machine; it does not outlive its tests, since it keeps an event loop in this thread."""
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
