@@ -10,6 +10,7 @@ STARTED = ("engine", "browser")
 """Marks of tests that start an engine or a browser. They take longest, so they begin first, side by side."""
 TOGETHER = {
     "tests/app/test_console.py": "console",
+    "tests/app/test_figures.py": "figures",
     "tests/architecture/test_import_contracts.py": "planted imports",
     "tests/architecture/test_packaging.py": "distributions",
     "tests/architecture/test_public_names.py": "public names",

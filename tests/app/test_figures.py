@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -50,6 +51,16 @@ from radixflow.schema.reading.connection import open_nothing, open_runs
 from tests import builders
 
 EVERYTHING = slot_raster.EVERYTHING
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A connection to both arms of the tiny stream, as elsewhere; opened once, since figures change nothing."""
+    connection = open_runs(builders.tiny_pair(tmp_path_factory.mktemp("pair")))
+    yield connection
+    connection.close()
+
+
 COMPLETION = ("branch", "sent_to_completed")
 
 
@@ -82,6 +93,7 @@ def lens(connection, run, number):
     )
 
 
+@cache
 def every_figure(connection):
     runs, summary = run_facts.runs(connection), run_facts.run_summary(connection)
     both = ({"label": "first", "policy": "radix"}, {"label": "second", "policy": "radixflow"})

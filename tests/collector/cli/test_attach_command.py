@@ -79,7 +79,7 @@ def test_a_vllm_that_was_not_tested(tmp_path: Path) -> None:
         (["tiny-hybrid", "--no-such-option"], "--no-such-option"),
         (["tiny-hybrid", "--scheduler-cls", "mine.Scheduler"], "--scheduler-cls is what records the server"),
         (["tiny-hybrid", "--max-model-len", "100000"], "vLLM refuses this configuration"),
-        (["tiny-hybrid", "--port", "http"], "--port"),
+        pytest.param(["tiny-hybrid", "--port", "http"], "--port", marks=pytest.mark.long),
     ],
 )
 def test_what_vllm_refuses(words: list[str], says: str, tmp_path: Path) -> None:

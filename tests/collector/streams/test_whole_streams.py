@@ -36,7 +36,12 @@ def unaccounted(life: Life) -> int:
     return life.num_prompt_tokens + life.num_output_tokens - 1 - (life.reused + life.scheduled - life.repeated)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+def with_long_ones(policies: list[str]) -> list[object]:
+    """The policies, those with the modifier +precise left to `make test-long`: it changes no rule of theirs."""
+    return [pytest.param(name, marks=pytest.mark.long) if "+precise" in name else name for name in policies]
+
+
+@pytest.mark.parametrize("policy", with_long_ones(POLICIES))
 def test_every_request_is_served_with_the_tokens_that_native_scheduling_gives_it(policy: str) -> None:
     for seed in range(NUM_STREAMS):
         native, report = (run(name, seed) for name in ("stock", policy))

@@ -38,10 +38,10 @@ def cache(tmp_path, monkeypatch) -> Path:
     return tmp_path / "cache" / "radixflow" / "views"
 
 
-@pytest.fixture
-def bound(monkeypatch):
+@pytest.fixture(scope="module")
+def bound():
     """What the database declares when nothing is kept."""
-    with monkeypatch.context() as alone:
+    with pytest.MonkeyPatch.context() as alone:
         alone.setattr(view_template, "user_cache", lambda _: None)
         found = declared(open_nothing())
     return found
@@ -106,7 +106,7 @@ def test_no_flipped_bit_changes_a_view(cache, bound):
     open_nothing()
     (kept,) = cache.iterdir()
     whole = kept.read_bytes()
-    places = random.Random(0).sample(range(len(whole)), 8)
+    places = random.Random(0).sample(range(len(whole)), 5)
     for place in places:
         flipped = bytearray(whole)
         flipped[place] ^= 1 << place % 8
