@@ -28,4 +28,5 @@ class FragmentationGuard(VisitRule):
         if left == self._tokens_at_start:
             return None
         now, whole = (scan.native_demand(request, tokens)[0] for tokens in (left, self._tokens_at_start))
-        return Refusal("held", "fragmentation") if 0 < now < whole else None
+        is_cut = 0 < now < whole and scan.reaches_allocation(request)
+        return Refusal("held", "fragmentation") if is_cut else None

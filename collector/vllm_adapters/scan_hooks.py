@@ -27,7 +27,7 @@ from radixflow.collector.vllm_adapters.scan import (
 )
 from radixflow.collector.vllm_adapters.shadow import shadow_of
 from radixflow.collector.vllm_adapters.state_marks import observe_marks, state_managers
-from radixflow.collector.vllm_adapters.visit_lookup import VisitLookups, can_ask, hook_connector
+from radixflow.collector.vllm_adapters.visit_lookup import VisitLookup, VisitLookups, can_ask, hook_connector
 
 _native_split: Callable[..., int] = Scheduler._mamba_block_aligned_split
 STATUS_REASONS = {
@@ -96,13 +96,25 @@ class ScanHooks:
         """The refusal of the blocks that are left once a KV connector was asked, where native code checks them."""
         found = self.lookups.whole(request)
         refusal = self.refusal_of_hit(found.blocks, found.matched_tokens)
-        if refusal is None or found.external_tokens is None:
+        if refusal is None or not self._reaches_allocation(request, found):
             return None
+        self._refused_states.add(request, refusal)
+        return refusal
+
+    def reaches_allocation(self, request: Any) -> bool:
+        """Whether native code would get as far as asking for blocks for a waiting request, at this point of the scan.
+
+        Where not, it puts the request back or ends the scan for a reason of its own, and a rule should stand aside.
+        """
+        if not self._is_plain_lookup(request):
+            return self.native_checks.reaches_state_check(request, 0)
+        return not self.native_checks.skips(request) and self._reaches_allocation(request, self.lookups.whole(request))
+
+    def _reaches_allocation(self, request: Any, found: VisitLookup) -> bool:
+        if found.external_tokens is None:
+            return False
         checks = self.native_checks
-        if found.loads_async or checks.reaches_state_check(request, found.matched_tokens, found.external_tokens):
-            self._refused_states.add(request, refusal)
-            return refusal
-        return None
+        return found.loads_async or checks.reaches_state_check(request, found.matched_tokens, found.external_tokens)
 
     def matched_tokens(self, request: Any) -> int:
         """Length of the native hit of a waiting request in the local prefix cache."""

@@ -165,5 +165,6 @@ def can_ask(connector: Any) -> str | None:
 
 def hook_connector(connector: Any, lookups: VisitLookups) -> None:
     """Give a native connector the subclass that hands on an answer. Its class is swapped so that it stays copyable."""
-    connector.__class__ = _answering_once(type(connector))  # type: ignore[arg-type]
+    native: Any = type(connector)
+    connector.__class__ = _answering_once(native)
     connector.lookups = lookups

@@ -45,6 +45,9 @@ class StateReadyKeepingStates(StateReadyTraversal):
         refusal = super().refuse(scan, request)
         if refusal is not None:
             self._is_behind_blocked = True
-        elif self._is_behind_blocked and any(prefix in self._num_awaiting for prefix in hashes_at_risk(scan, request)):
+        elif self._is_behind_blocked and self._evicts_awaited(scan, request) and scan.reaches_allocation(request):
             return Refusal("other", "awaited_states")
         return refusal
+
+    def _evicts_awaited(self, scan: Any, request: Any) -> bool:
+        return any(prefix in self._num_awaiting for prefix in hashes_at_risk(scan, request))

@@ -17,7 +17,7 @@ POLICIES = (
     "radix+timer10-ordered",
     "radixflow+keep",
 )
-NUM_WORLDS = max(8, NUM_STATES // 25)
+NUM_WORLDS = max(6, NUM_STATES // 33)
 BUSY_ROUNDS = 25
 MOST_ROUNDS = 1500
 

@@ -97,8 +97,8 @@ def no_room_for_padding() -> Any:
     return scheduler
 
 
-def encoder_budget_spent() -> Any:
-    scheduler = scheduler_with(budget_left=200, tail=40)
+def encoder_budget_spent(budget_left: int = 200) -> Any:
+    scheduler = scheduler_with(budget_left=budget_left, tail=40)
     scheduler.max_num_encoder_input_tokens = 8
     scheduler.encoder_cache_manager = EncoderCacheManager(cache_size=64)
     first, second = list(scheduler.requests.values())
@@ -219,6 +219,34 @@ def test_a_rule_that_does_not_know_the_condition_is_caught(case: Case, monkeypat
     monkeypatch.setattr(*check)
     selected, skipped, expected, blocked = outcome(case)
     assert (selected, skipped) != (expected, blocked)
+
+
+@pytest.mark.parametrize("policy", ["state-ready+frag", "state-ready+keep"])
+@pytest.mark.parametrize("case", NATIVE_STOPS)
+def test_so_it_is_with_a_guard_and_an_experiment(case: Case, policy: str) -> None:
+    """They keep requests back, too: not one at which vLLM would end its scan."""
+    if NOT_IN_THIS_RELEASE.get(case):
+        pytest.skip("this release has no such condition")
+    made = case()
+    scheduler, throttles = made if isinstance(made, tuple) else (made, False)
+    scheduler.rules = rules_of(parse_policy(policy))
+    for rule in scheduler.rules:
+        for request in scheduler.requests.values():
+            rule.registered(request, 0)
+    selected, _ = taken(scheduler, scheduler.rules, throttles)
+    goes_on = case is encoder_budget_spent and VERSION >= (0, 33)
+    assert ("small" in selected) == goes_on
+
+
+@pytest.mark.skipif(VERSION >= (0, 33), reason="vLLM puts such a request back itself")
+@pytest.mark.parametrize("stands_aside", [True, False], ids=["", "control arm"])
+def test_the_guard_stands_aside_where_vllm_ends_the_scan(stands_aside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The consumer's segment would be cut, but its encoder inputs end the scan before it is."""
+    if not stands_aside:
+        monkeypatch.setattr(RadixFlowScheduler, "reaches_allocation", lambda scan, request: True)
+    scheduler = encoder_budget_spent(budget_left=36)
+    selected, _ = taken(scheduler, rules_of(parse_policy("prefix-stop+frag")), False)
+    assert ("small" in selected) == (not stands_aside)
 
 
 def test_prefix_stop_on_a_throttled_step_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
