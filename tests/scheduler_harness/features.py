@@ -20,6 +20,7 @@ from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.outputs import DraftTokenIds
 from vllm.v1.request import RequestStatus
 
+from radixflow.collector.vllm_adapters.budget import VERSION
 from tests.scheduler_harness.connectors import CONNECTORS, PREFILLED_ELSEWHERE
 from tests.scheduler_harness.construction import make_request
 from tests.scheduler_harness.driving import Round, schedule_round, update_round
@@ -27,6 +28,8 @@ from tests.scheduler_harness.worlds import SchedulerWorld, WorldShape
 
 HAS_RETENTION = "prefix_cache_retention_interval" in {field.name for field in dataclasses.fields(EngineArgs)}
 """Whether this release keeps, by default, only the states at the end of a prompt."""
+COUNTS_ALL_ADAPTERS = VERSION >= (0, 33)
+"""Before 0.33 vLLM forgets the adapter of a running request without a row, admits another, and later fails for it."""
 HAS_CONNECTORS = hasattr(Scheduler, "_get_local_prefix_cache_hit")
 """Whether rules support a KV connector in this release."""
 IN_RANDOM_WORLDS = ("offloading", "multi", "mooncake")
@@ -82,7 +85,10 @@ class Features:
             "keeps_all_states": maybe(True, False),
             "connector": connector,
         }
-        return cls(**(drawn | fixed))
+        chosen = cls(**(drawn | fixed))
+        if chosen.max_loras and not COUNTS_ALL_ADAPTERS:
+            chosen = dataclasses.replace(chosen, encoder_budget=0, throttled_share=0.0)
+        return chosen
 
     def engine_arguments(self) -> dict[str, Any]:
         """The part that vLLM's own arguments can say."""
