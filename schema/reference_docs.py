@@ -51,7 +51,9 @@ No prompt text and no prompt token ids are stored.
 ## writers/&lt;writer&gt;.json
 
 `writer`, `pid`, `rows_written` and `drops` (rows by table), `faults` (sentences), `closed`, and what the process adds:
-`policy_effective`, `versions`, `num_blocks`, `block_size`, `clock_anchors`.
+`policy_effective`, `versions`, `num_blocks`, `block_size`, `clock_anchors`; an engine also `num_empty_steps` (all so
+far), `records_stalls`, and `stall`: the row of `stalls` that goes on, with the names of its requests and `said_ns`,
+the time at which that was said; null while there is none.
 
 ## Tables
 

@@ -1,12 +1,11 @@
 """Overview: what the runs are, whether they are complete, the numbers that matter, and what is wrong."""
 
-from radixflow.app.components.frame.lead import show_hint, show_lead, show_section
+from radixflow.app.components.frame.lead import show_lead, show_section, show_text
 from radixflow.app.components.frame.opened_runs import opened_runs
 from radixflow.app.components.frame.page_frame import start_page
 from radixflow.app.components.shown.facts import show_faults, show_run_facts
 from radixflow.app.components.shown.figure_view import show_figure
 from radixflow.app.components.shown.number_cards import number_cards
-from radixflow.app.components.text import plain_markdown
 from radixflow.app.figures.fullness.slot_ledger import slot_ledger
 from radixflow.app.queries import fullness, run_facts, stalls
 from radixflow.app.queries.cached import definitions, read
@@ -32,7 +31,7 @@ show_faults(
     stall_findings(stalled, read(stalls.reasons, selection)),
 )
 for sentence in unknown_stalls(stalled):
-    show_hint(plain_markdown(sentence))
+    show_text(sentence)
 
 show_section("What the runs are")
 show_run_facts(runs)

@@ -25,7 +25,7 @@ def in_window(connection: duckdb.DuckDBPyConnection, window: Window) -> pa.Table
 
     On an axis of rounds a stall stands between the round before it and the next one.
     """
-    place = "coalesce(round_before, 0) + 0.5"
+    place = "(coalesce(round_before, 0)::DOUBLE + 0.5::DOUBLE)"
     touches = "end_ms >= $low AND start_ms <= $high"
     if window.axis == "round":
         touches = f"{place} BETWEEN $low AND $high"

@@ -36,12 +36,12 @@ class TimelineData(NamedTuple):
         low: Left end of the visible window.
         high: Right end of the visible window.
         level: How many rounds one drawn rectangle stands for, in words; shown in the corner.
-        stalls: Rows of ``queries.stalls.in_window``.
         spans: Rows of ``queries.spans.spans``; only the axis of time shows them.
         arrows: Rows of ``queries.dependencies.arrows`` for what is selected.
         selected_run: Run in which a round is selected; None for every run.
         selected_round: Round that is selected.
         selected_request: Name of the request that is selected.
+        stalls: Rows of ``queries.stalls.in_window``.
     """
 
     runs: pa.Table
@@ -51,12 +51,12 @@ class TimelineData(NamedTuple):
     low: float
     high: float
     level: str
-    stalls: pa.Table = _EMPTY
     spans: pa.Table = _EMPTY
     arrows: pa.Table = _EMPTY
     selected_run: int | None = None
     selected_round: int | None = None
     selected_request: str | None = None
+    stalls: pa.Table = _EMPTY
 
 
 def bubble_timeline(data: TimelineData) -> go.Figure:

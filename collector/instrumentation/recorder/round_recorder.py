@@ -222,9 +222,11 @@ class RoundRecorder(ScanListener):
         self._note((self.maker.stalled, stall))
 
     def _note_preemptions(self, round_number: int | None) -> None:
-        preempted, self._notes.preempted = self._notes.preempted, []
-        for time_ns, request_id in preempted:
-            self._note((self.maker.preempted, time_ns, request_id, round_number, None))
+        preempted = self._notes.preempted
+        if preempted:
+            self._notes.preempted = []
+            for time_ns, request_id in preempted:
+                self._note((self.maker.preempted, time_ns, request_id, round_number, None))
 
     def _note_step(self, scheduled: dict[str, int], processing_ns: int) -> None:
         step = finished_step(

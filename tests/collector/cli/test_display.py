@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from radixflow.collector.cli.progress import described, progress_display
-from radixflow.collector.cli.summary import format_value, print_grid, print_json, print_tables
+from radixflow.collector.cli.summary import format_value, print_grid, print_json, print_tables, read_summary
 from radixflow.collector.engines.arm_progress import ArmProgress, estimate_seconds_left, num_rounds_so_far
+from tests.stalled_builder import stalled_run
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,15 @@ def test_an_arm_alone_has_no_differences(tmp_path: Path) -> None:
     out = io.StringIO()
     print_json([tmp_path], [run], [], out)
     assert json.loads(out.getvalue())["run_summary"][0]["num_rounds"] is None
+
+
+def test_stalls_stand_in_the_summary(tmp_path: Path) -> None:
+    runs, pairs = read_summary([stalled_run(tmp_path)])
+    out = io.StringIO()
+    print_tables(runs, pairs, out)
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["stalls", "2"] in lines and ["stalled", "steps", "15"] in lines
+    assert ["stalled", "time", "0.0041", "ms"] in lines
 
 
 def test_progress_names_rounds_requests_and_time_left() -> None:

@@ -29,8 +29,8 @@ class StalledLab:
         shape: Replaces what is in ``SHAPE``.
 
     Attributes:
-        steps: Of each step the round before it, whether it scheduled something, waiting and running requests, free
-            blocks, and rounds in flight.
+        steps: Of each step the round before it, whether it scheduled something, waiting and running requests, rounds
+            in flight, free blocks, and how many requests it preempted.
     """
 
     def __init__(self, path: Path, policy: str = "radix", is_async: bool = False, **shape: Any) -> None:
@@ -45,7 +45,7 @@ class StalledLab:
             scheduler_cls, async_scheduling=is_async, additional_config={"radixflow": settings}, **shape
         )
         self.recorder = self.scheduler.listener
-        self.steps: list[tuple[int, bool, int, int, int, int]] = []
+        self.steps: list[tuple[int, bool, int, int, int, int, int]] = []
         self._is_async = is_async
         self._in_flight: list[Round] = []
         self._num_rounds = 0
@@ -59,20 +59,14 @@ class StalledLab:
 
     def step(self, count: int = 1) -> None:
         for _ in range(count):
+            scheduler, before = self.scheduler, self._num_preemptions()
             in_flight = sum(bool(taken[0].num_scheduled_tokens) for taken in self._in_flight)
-            taken = schedule_round(self.scheduler)
+            taken = schedule_round(scheduler)
             found_work = bool(taken[0].num_scheduled_tokens)
-            queued, free = len(list(self.scheduler.waiting_requests())), self.scheduler.kv_cache_manager.block_pool
-            self.steps.append(
-                (
-                    self._num_rounds,
-                    found_work,
-                    queued,
-                    len(self.scheduler.running),
-                    free.get_num_free_blocks(),
-                    in_flight,
-                )
-            )
+            queued, running = len(list(scheduler.waiting_requests())), len(scheduler.running)
+            free = scheduler.kv_cache_manager.block_pool.get_num_free_blocks()
+            preempted = self._num_preemptions() - before
+            self.steps.append((self._num_rounds, found_work, queued, running, in_flight, free, preempted))
             self._num_rounds += found_work
             self._in_flight.append(taken)
             while len(self._in_flight) > self._is_async:
@@ -82,10 +76,13 @@ class StalledLab:
         """Stalls as counted here: length, round before, waiting, running, in flight, free blocks."""
         stalls = []
         for step, same in groupby(self.steps):
-            before, found_work, waiting, running, free, in_flight = step
+            before, found_work, waiting, running, in_flight, free, _ = step
             if not found_work and (waiting or running):
                 stalls.append((len(list(same)), before, waiting, running, in_flight, free))
         return stalls
+
+    def _num_preemptions(self) -> int:
+        return sum(request.num_preemptions for request in self.scheduler.requests.values())
 
     @property
     def num_empty(self) -> int:

@@ -90,17 +90,29 @@ def test_a_preemption_that_names_a_round_that_is_none_would_be_found(
     assert any("is not in rounds" in fault.sentence for fault in check_run(lab.path))
 
 
-def test_an_aligned_split_of_zero_with_nothing_running(tmp_path: Path) -> None:
-    """Chunks shorter than a block and two prompts: neither can ever begin."""
-    lab = StalledLab(tmp_path / "run", block_size=64, long_prefill_token_threshold=32, num_blocks=200)
-    for name in ("head", "other"):
-        lab.add(name, 200)
+def test_a_head_that_starves_while_others_run_is_no_stall(tmp_path: Path) -> None:
+    """Beside a decode the aligned split of the head is 0 in every round: rounds go on, so no step is without work."""
+    lab = StalledLab(tmp_path / "run", block_size=64, num_blocks=200)
+    lab.add("decoder", 10, max_tokens=300)
+    lab.step(3)
+    lab.add("head", 200)
+    for number in range(4):
+        lab.add(f"short-{number}", 20)
+    lab.step(200)
+    lab.close()
+    agrees(lab)
+    assert lab.num_empty == 0 and lab.stalls() == []
+    assert lab.ask("SELECT num_stalls, longest_stall_ms, stalled_fraction FROM stall_summary") == [(0, None, 0.0)]
+
+
+def test_a_run_without_any_round_has_its_stall(tmp_path: Path) -> None:
+    lab = StalledLab(tmp_path / "run")
+    lab.add("giant", 1000)
     lab.step(50)
     lab.close()
     agrees(lab)
-    assert lab.reasons() == [("aligned_split_zero", None, "head", 50)]
-    assert lab.ask("SELECT round_before FROM stalls") == [(None,)]
-    assert lab.ask("SELECT start_ms, num_steps FROM stall_times") == [(0.0, 50)], "its own begin is zero without rounds"
+    assert lab.ask("SELECT round_before, num_steps FROM stalls") == [(None, 50)]
+    assert lab.ask("SELECT start_ms, end_ms > 0 FROM stall_times") == [(0.0, True)], "its own begin is zero"
 
 
 def test_a_standstill_that_ends_is_written_before_the_round_behind_it(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from radixflow.schema.checking.check import check_run
 from radixflow.schema.errors import RadixflowError
 from tests import builders
+from tests.stalled_builder import stalled_builder
 
 
 def pair_builder(path):
@@ -68,6 +69,30 @@ FAULTS = [
 @pytest.mark.parametrize(("plant", "sentence"), FAULTS, ids=[sentence[:40] for _, sentence in FAULTS])
 def test_a_planted_fault_is_found(tmp_path, plant, sentence):
     run = pair_builder(tmp_path / "run")
+    plant(run.rows_of)
+    found = [str(fault) for fault in check_run(run.write())]
+    assert any(sentence in fault for fault in found), found
+
+
+STALL_FAULTS = [
+    (change("stalls", 0, end_ns=1), "stalls: start_ns 800: end_ns is before start_ns."),
+    (change("stalls", 0, num_steps=0), "stalls: The stall from 800 ns on has 0 steps."),
+    (
+        change("stalls", 0, num_steps=11),
+        "stalls: Before round 1 stalls have 11 steps, but it says 10 steps without work.",
+    ),
+    (change("stalls", 1, num_steps=4), "stalls: Before round 2 stalls have 5 steps, but it says 4 steps without work."),
+    (change("stalls", 0, num_waiting=0), "stalls: In the stall from 800 ns on nothing waits and nothing runs."),
+    (change("stalls", 1, start_ns=850), "stalls: The stall from 850 ns on begins before the one before it has ended."),
+    (change("stalls", 0, head_request=77), "stalls: head_request 77 is not in requests."),
+    (change("stalls", 0, stop_request=77), "stalls: stop_request 77 is not in requests."),
+    (change("stalls", 1, round_before=77), "stalls: round_before 77 is not in rounds."),
+]
+
+
+@pytest.mark.parametrize(("plant", "sentence"), STALL_FAULTS, ids=[sentence[:40] for _, sentence in STALL_FAULTS])
+def test_a_fault_planted_in_a_stall_is_found(tmp_path, plant, sentence):
+    run = stalled_builder(tmp_path / "run")
     plant(run.rows_of)
     found = [str(fault) for fault in check_run(run.write())]
     assert any(sentence in fault for fault in found), found
