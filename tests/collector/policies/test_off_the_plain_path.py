@@ -38,7 +38,8 @@ def differences(num_states: int, seed: int, policy: str = FLOW, **fixed: Any) ->
 def is_beyond_a_limit(scheduler: Any, scheduled: dict[str, int]) -> bool:
     """Whether a step took more tokens, rows or adapters than the engine may."""
     most_rows = getattr(scheduler, "max_num_active_reqs", scheduler.max_num_running_reqs)
-    adapters = {r.lora_request.lora_int_id for r in scheduler.running if r.lora_request is not None}
+    rows = [scheduler.requests[name] for name in scheduled]
+    adapters = {request.lora_request.lora_int_id for request in rows if request.lora_request is not None}
     too_many_adapters = scheduler.lora_config is not None and len(adapters) > scheduler.lora_config.max_loras
     too_many_rows = len(scheduler.running) > most_rows
     return sum(scheduled.values()) > scheduler.max_num_scheduled_tokens or too_many_rows or too_many_adapters
