@@ -75,7 +75,7 @@ def _kind(kind: dict[str, Any]) -> str:
     if kind["first_round_before"] is not None:
         place = f"after round {units.number(kind['first_round_before'])}"
     lasted = f"{units.counted(kind['num_steps'], 'step')}, {units.duration(kind['stalled_ms'])}, first {place}"
-    others = _others(kind["most_waiting"], kind["head_request_id"])
+    others = _others(kind["most_waiting"], kind["head_request_id"], "waited")
     words = stall_cause_words(kind)
     return f"{words[0].upper()}{words[1:]}{others} ({kind['stop_reason']}; {lasted})."
 
@@ -85,10 +85,10 @@ def _more(kinds: list[dict[str, Any]]) -> Iterable[str]:
         yield f"{units.counted(len(kinds), 'further kind')} of stalls follow on the SQL page in stall_reasons."
 
 
-def _others(num_waiting: int, head: str | None) -> str:
+def _others(num_waiting: int, head: str | None, verb: str) -> str:
     if head is None or num_waiting < 2:
         return ""
-    return f"; {units.counted(num_waiting - 1, 'more request')} waited"
+    return f"; {units.counted(num_waiting - 1, 'more request')} {verb}"
 
 
 def _times(count: int) -> str:
@@ -114,6 +114,6 @@ def live_stall_sentence(stall: dict[str, Any] | None) -> str | None:
         return None
     words, late_ms = stall_cause_words(stall), (stall["said_ns"] - stall["end_ns"]) / 1e6
     lasted = units.duration((stall["said_ns"] - stall["start_ns"]) / 1e6)
-    others = _others(stall["num_waiting"], stall["head_request_id"])
+    others = _others(stall["num_waiting"], stall["head_request_id"], "waits" if stall["num_waiting"] == 2 else "wait")
     late = f" The engine has made no step for {units.duration(late_ms)}." if late_ms > _LATE_MS else ""
     return f"Stalled for {lasted}: {words}{others} ({units.counted(stall['num_steps'], 'step')} without work).{late}"

@@ -173,7 +173,7 @@ STALL = {
 
 def test_live_says_since_when_and_why():
     assert live_stall_sentence(STALL) == (
-        "Stalled for 12.0 s: request x needs more blocks than the pool has; 6 more requests waited "
+        "Stalled for 12.0 s: request x needs more blocks than the pool has; 6 more requests wait "
         "(900 steps without work)."
     )
     late = live_stall_sentence(STALL | {"said_ns": 16_000_000_000})

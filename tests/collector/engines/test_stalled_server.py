@@ -15,6 +15,7 @@ pytest.importorskip("openai")
 from radixflow.app.queries import stalls
 from radixflow.app.queries.live import LiveRun
 from radixflow.app.sentences.stalls import live_stall_sentence, stall_findings
+from radixflow.collector.instrumentation.attached import control
 from radixflow.schema.checking.check import check_run
 from radixflow.schema.reading.connection import open_runs
 from radixflow.schema.run_files.run_directory import RunDirectory
@@ -70,8 +71,8 @@ def test_a_server_that_stands_still_is_seen_live_and_named_afterwards(tmp_path: 
         assert later is not None and later["start_ns"] == stall["start_ns"] and later["num_steps"] > stall["num_steps"]
         client.join(60)  # it hangs up: the request is aborted, and the standstill is over
         server.wait_for(lambda: followed.stall is None, 30)
-        server.process.terminate()
-        assert server.process.wait(60) == 0
+        control.write_word(tmp_path / "tiny-hybrid" / "served.control", control.STOP)
+        server.wait_for(lambda: RunDirectory(run).state == "complete", 60)
     finally:
         server.end()
     assert (RunDirectory(run).state, check_run(run)) == ("complete", [])
