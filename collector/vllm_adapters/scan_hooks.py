@@ -54,6 +54,7 @@ class ScanHooks:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.listener = self.components = None  # the scheduler's own, so that copies and their originals have the same
         self.step_started_ns = 0
         self.budget = RoundBudget(self)
         self.native_checks = NativeChecks(self, self.budget)
