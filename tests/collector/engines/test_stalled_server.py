@@ -73,6 +73,7 @@ def test_a_server_that_stands_still_is_seen_live_and_named_afterwards(tmp_path: 
         server.wait_for(lambda: followed.stall is None, 30)
         control.write_word(tmp_path / "tiny-hybrid" / "served.control", control.STOP)
         server.wait_for(lambda: RunDirectory(run).state == "complete", 60)
+        server.wait_for(lambda: not list(RunDirectory(run).unfinished_files()))  # a worker merges after its close
     finally:
         server.end()
     assert (RunDirectory(run).state, check_run(run)) == ("complete", [])
